@@ -1,0 +1,293 @@
+"""The layers with learned weights: one head, and many heads fused by W_O.
+
+Two ways through each layer give the same numbers: `forward` is fast and keeps nothing,
+`trace` keeps every stage under the name it has in the formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha_course.attention import (
+    head_size,
+    masked_softmax,
+    merge_heads,
+    repeat_kv_heads,
+    scaled_dot_product_attention,
+    scaled_scores,
+    split_heads,
+)
+from mha_course.masks import expand_mask, fit_mask
+
+
+@dataclass(frozen=True)
+class SingleHeadTrace:
+    """Every stage of one head. q (b, n_q, d_k), k (b, n_k, d_k), v (b, n_k, d_v), scores and weights (b, n_q, n_k), output (b, n_q, d_v)."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    scores: Tensor
+    weights: Tensor
+    output: Tensor
+    mask: Tensor | None
+
+
+@dataclass(frozen=True)
+class AttentionTrace:
+    """Every stage of a multi-head layer, in the order in which it is computed.
+
+    q (b, h, n_q, d_k); k (b, h, n_k, d_k); v (b, h, n_k, d_v), shared heads already repeated;
+    scores (b, h, n_q, n_k), scaled, hidden entries -inf; weights (b, h, n_q, n_k), before dropout;
+    heads (b, h, n_q, d_v); concat (b, n_q, h * d_v); contributions (b, h, n_q, d_model), each head's
+    share of the output; output (b, n_q, d_model) = contributions summed over h, plus bias.
+    bias is W_O's bias or None; mask is the 4-D mask used or None.
+    """
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    scores: Tensor
+    weights: Tensor
+    heads: Tensor
+    concat: Tensor
+    contributions: Tensor
+    output: Tensor
+    bias: Tensor | None
+    mask: Tensor | None
+
+
+class SingleHeadAttention(nn.Module):
+    """One head: three projections and one scaled dot-product attention, no W_O.
+
+    d_model: width of the input. d_k: width of queries and keys; d_v: width of values and of the
+    output; both are d_model when left out. bias: whether the projections add one.
+
+    Raises: ValueError for widths below 1.
+    Source: Vaswani et al. 2017, section 3.2.1.
+    """
+
+    def __init__(
+        self, d_model: int, d_k: int | None = None, d_v: int | None = None, bias: bool = False
+    ) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.d_k = d_model if d_k is None else d_k
+        self.d_v = self.d_k if d_v is None else d_v
+        _check_widths(d_model=d_model, d_k=self.d_k, d_v=self.d_v)
+        self.w_q = nn.Linear(d_model, self.d_k, bias=bias)
+        self.w_k = nn.Linear(d_model, self.d_k, bias=bias)
+        self.w_v = nn.Linear(d_model, self.d_v, bias=bias)
+        _initialise(self.w_q, self.w_k, self.w_v)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Attend from query (b, n_q, d_model) to key and value (b, n_k, d_model). Returns (b, n_q, d_v)."""
+        return self.trace(query, key, value, mask).output
+
+    def trace(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> SingleHeadTrace:
+        """The same computation with every stage kept. Raises ValueError as `MultiHeadAttention.forward`."""
+        query, key, value = _fill_in(query, key, value)
+        _check_inputs(query, key, value, self.d_model, self.w_q.weight)
+        q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
+        output, weights = scaled_dot_product_attention(q, k, v, mask)
+        mask = fit_mask(mask, weights.shape)
+        scores = scaled_scores(q, k)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        return SingleHeadTrace(q, k, v, scores, weights, output, mask)
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention: project, split, attend in every head, concat, fuse with W_O.
+
+    MultiHead(Q, K, V) = Concat(head_1 .. head_h) W_O, head_i = Attention(Q W_Q^(i), K W_K^(i), V W_V^(i)).
+
+    d_model: width of input and output. h: number of query heads. d_k, d_v: width of a head's queries
+    and keys, and of its values; d_model / h when left out. n_kv_heads: number of key/value heads,
+    each shared by h / n_kv_heads query heads (h when left out; 1 is multi-query attention).
+    bias: whether the four projections add one. dropout: share of the weights dropped in training.
+
+    Raises: ValueError when d_model is not divisible by h (and d_k or d_v is left out), when h is not
+    a multiple of n_kv_heads, and for sizes below 1 or a dropout outside [0, 1).
+    Source: Vaswani et al. 2017, section 3.2.2; shared heads: Ainslie et al. 2023.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        h: int,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        n_kv_heads: int | None = None,
+        bias: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.d_model, self.h = d_model, h
+        self.d_k = head_size(d_model, h) if d_k is None else d_k
+        self.d_v = head_size(d_model, h) if d_v is None else d_v
+        self.n_kv_heads = h if n_kv_heads is None else n_kv_heads
+        self.dropout = dropout
+        _check_widths(d_model=d_model, h=h, d_k=self.d_k, d_v=self.d_v, n_kv_heads=self.n_kv_heads)
+        if h % self.n_kv_heads:
+            possible = ", ".join(str(n) for n in range(1, h + 1) if h % n == 0)
+            raise ValueError(
+                f"h={h} query heads cannot share n_kv_heads={n_kv_heads} evenly; n_kv_heads can be {possible}."
+            )
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout={dropout} must lie in [0, 1).")
+        self.w_q = nn.Linear(d_model, h * self.d_k, bias=bias)
+        self.w_k = nn.Linear(d_model, self.n_kv_heads * self.d_k, bias=bias)
+        self.w_v = nn.Linear(d_model, self.n_kv_heads * self.d_v, bias=bias)
+        self.w_o = nn.Linear(h * self.d_v, d_model, bias=bias)
+        _initialise(self.w_q, self.w_k, self.w_v, self.w_o)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """Attend from query to key and value through PyTorch's fused kernel; no weights are kept.
+
+        query: (b, n_q, d_model); key, value: (b, n_k, d_model). key=None means query, value=None means
+        key. mask: bool, True = may attend, (n_q, n_k), (b, n_q, n_k) or four axes that broadcast to
+        (b, h, n_q, n_k).
+
+        Returns: (b, n_q, d_model). A query with nothing to attend to gets zeros from every head.
+        Raises: ValueError for wrong ranks, widths, dtypes or masks.
+        """
+        q, k, v, mask = self._project_and_split(query, key, value, mask)
+        dropout_p = self.dropout if self.training else 0.0
+        if mask is None:
+            heads = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+        else:
+            # Kernels differ in what they return for a query with no key, some give NaN. So such a
+            # query is let loose on every key, and its result replaced by zeros.
+            empty = ~mask.any(dim=-1, keepdim=True)
+            heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty, dropout_p=dropout_p)
+            heads = heads.masked_fill(empty, 0.0)
+        return self.w_o(merge_heads(heads))
+
+    def trace(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> AttentionTrace:
+        """The same computation, stage by stage, each kept under its name. Arguments as in `forward`."""
+        q, k, v, mask = self._project_and_split(query, key, value, mask)
+        scores = scaled_scores(q, k)
+        weights = masked_softmax(scores, mask)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        heads = F.dropout(weights, self.dropout, self.training) @ v
+        concat = merge_heads(heads)
+        # Rows i * d_v .. (i + 1) * d_v - 1 of W_O belong to head i, and nn.Linear stores W_O transposed.
+        w_o = self.w_o.weight.T.view(self.h, self.d_v, self.d_model)
+        contributions = heads @ w_o
+        return AttentionTrace(
+            q, k, v, scores, weights, heads, concat, contributions, self.w_o(concat), self.w_o.bias, mask
+        )
+
+    @classmethod
+    def from_torch(cls, nn_mha: nn.MultiheadAttention) -> MultiHeadAttention:
+        """A layer with the same numbers as the `nn.MultiheadAttention` given (which may be sequence-first).
+
+        Raises: ValueError for options that have no counterpart here: kdim, vdim, add_bias_kv, add_zero_attn.
+        """
+        if nn_mha.in_proj_weight is None or nn_mha.bias_k is not None or nn_mha.add_zero_attn:
+            raise ValueError("kdim, vdim, add_bias_kv and add_zero_attn have no counterpart in this layer.")
+        d_model, weight = nn_mha.embed_dim, nn_mha.in_proj_weight
+        bias = nn_mha.in_proj_bias is not None
+        layer = cls(d_model, nn_mha.num_heads, bias=bias, dropout=nn_mha.dropout).to(
+            weight.device, weight.dtype
+        )
+        state = dict(zip(("w_q.weight", "w_k.weight", "w_v.weight"), weight.detach().chunk(3), strict=True))
+        state["w_o.weight"] = nn_mha.out_proj.weight.detach()
+        if bias:
+            state |= zip(
+                ("w_q.bias", "w_k.bias", "w_v.bias"), nn_mha.in_proj_bias.detach().chunk(3), strict=True
+            )
+            state["w_o.bias"] = nn_mha.out_proj.bias.detach()
+        layer.load_state_dict(state)
+        return layer.train(nn_mha.training)
+
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, h={self.h}, d_k={self.d_k}, d_v={self.d_v}, n_kv_heads={self.n_kv_heads}"
+
+    def _project_and_split(
+        self, query: Tensor, key: Tensor | None, value: Tensor | None, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        query, key, value = _fill_in(query, key, value)
+        _check_inputs(query, key, value, self.d_model, self.w_q.weight)
+        mask = expand_mask(mask, query.shape[0], self.h, query.shape[1], key.shape[1])
+        q = split_heads(self.w_q(query), self.h)
+        k = repeat_kv_heads(split_heads(self.w_k(key), self.n_kv_heads), self.h)
+        v = repeat_kv_heads(split_heads(self.w_v(value), self.n_kv_heads), self.h)
+        return q, k, v, mask
+
+
+def _initialise(*projections: nn.Linear) -> None:
+    """Xavier-uniform weights and zero biases, the choice of Glorot and Bengio 2010 for linear maps."""
+    for projection in projections:
+        nn.init.xavier_uniform_(projection.weight)
+        if projection.bias is not None:
+            nn.init.zeros_(projection.bias)
+
+
+def _fill_in(query: Tensor, key: Tensor | None, value: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    key = query if key is None else key
+    return query, key, key if value is None else value
+
+
+def _check_widths(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"{name}={size!r} must be a whole number of at least 1.")
+
+
+def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int, weight: Tensor) -> None:
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if x.ndim != 3:
+            hint = " For one sentence write x[None]." if x.ndim == 2 else ""
+            raise ValueError(f"{name} must have shape (b, n, d_model); got {tuple(x.shape)}.{hint}")
+        if x.shape[-1] != d_model:
+            raise ValueError(
+                f"{name} has {x.shape[-1]} features a token, but this layer was made for d_model={d_model}."
+            )
+        if x.dtype != weight.dtype and not _autocast(x):
+            raise ValueError(
+                f"{name} has dtype {x.dtype}, the weights have {weight.dtype}; convert one with .to(...)."
+            )
+    if not query.shape[0] == key.shape[0] == value.shape[0]:
+        raise ValueError(
+            f"query, key and value come in batches of {query.shape[0]}, {key.shape[0]} and {value.shape[0]}; b must agree."
+        )
+    if key.shape[1] != value.shape[1]:
+        raise ValueError(
+            f"every key needs one value: key has n_k={key.shape[1]}, value has {value.shape[1]}."
+        )
+
+
+def _autocast(x: Tensor) -> bool:
+    """Under autocast PyTorch converts dtypes by itself, so mixed ones are meant."""
+    return torch.is_autocast_enabled(x.device.type)

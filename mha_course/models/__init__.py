@@ -1,0 +1,5 @@
+"""Models to look into. `AttentionMaps` is what each of them hands out."""
+
+from mha_course.attention_maps import AttentionMaps
+
+__all__ = ["AttentionMaps"]

@@ -1,0 +1,50 @@
+"""Where a token stands: the sinusoidal encoding and the shift that turns it.
+
+Source for both: Vaswani et al. 2017, section 3.5.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def angular_frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
+    """The d_model / 2 frequencies w_j = base^(-2j / d_model), fastest first, as float64.
+
+    Raises: ValueError for an odd or non-positive d_model, since sine and cosine come in pairs.
+    """
+    if d_model < 2 or d_model % 2:
+        raise ValueError(
+            f"d_model={d_model}: sine and cosine come in pairs, so the width must be even; "
+            f"{max(2, d_model - 1)} or {max(2, d_model + 1)} would work."
+        )
+    return base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+
+
+def sinusoidal_encoding(n: int, d_model: int, start: int = 0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Position vectors for positions start .. start + n - 1.
+
+    Column 2j holds sin(w_j p) and column 2j + 1 holds cos(w_j p), so every row has length
+    sqrt(d_model / 2).
+
+    Returns: (n, d_model).
+    Raises: ValueError for an odd d_model.
+    """
+    position = torch.arange(start, start + n, dtype=torch.float64)
+    angle = position[:, None] * angular_frequencies(d_model)[None, :]
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).reshape(n, d_model).to(dtype)
+
+
+def shift_matrix(k: int, d_model: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The rotation R(k) that moves every position vector k places: PE(p + k) = R(k) PE(p).
+
+    It is block-diagonal, one 2 x 2 rotation by w_j k for each frequency, the same for every p, and
+    orthogonal. For row vectors write PE @ R(k).T.
+
+    Returns: (d_model, d_model).
+    Raises: ValueError for an odd d_model.
+    """
+    angle = angular_frequencies(d_model) * k
+    blocks = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()], dim=-1).reshape(-1, 2, 2)
+    return torch.block_diag(*blocks).to(dtype)

@@ -1,0 +1,27 @@
+"""Cut a sentence into tokens: words, punctuation, and whole characters of scripts without spaces."""
+
+from __future__ import annotations
+
+import regex
+
+# Order matters: the first alternative that fits wins.
+_TOKEN = regex.compile(
+    r"""
+    \[(?:PAD|UNK|CLS|SEP|MASK)\]                                       # special tokens keep their brackets
+  | (?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])[\p{L}\p{M}\p{N}\u200c\u200d])+      # a word or number ...
+    (?:['’\-.](?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])[\p{L}\p{M}\p{N}\u200c])+)*  # ... don't, well-read, 3.5
+  | (?!\s)\X                                                          # anything else: one character as a person sees it
+    """,
+    regex.VERBOSE,
+)
+_INVISIBLE = regex.compile(r"^[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\uFE0F]+$")
+
+
+def tokenize(sentence: str) -> list[str]:
+    """Tokens of a sentence, in reading order, exactly as written.
+
+    Words, numbers and punctuation marks are tokens; Chinese, Japanese and Thai text, which has no
+    spaces, is cut into characters; an emoji of several code points stays whole. Blanks, control
+    characters and marks that only steer the direction of text are dropped.
+    """
+    return [token for token in _TOKEN.findall(sentence) if not _INVISIBLE.match(token)]
