@@ -104,7 +104,7 @@ def merge_heads(x: Tensor) -> Tensor:
 def head_size(d_model: int, h: int) -> int:
     """Features per head, d_k = d_model / h.
 
-    Raises: ValueError that names both numbers and the h that would work, when h does not divide d_model.
+    Raises: ValueError that names both numbers and the h that would work, when h can't divide d_model.
     """
     if not isinstance(h, int) or isinstance(h, bool) or h < 1 or d_model < 1 or d_model % h:
         raise ValueError(

@@ -74,7 +74,7 @@ class AttentionMaps:
         kind: str = "self",
         note: str = "",
     ) -> AttentionMaps:
-        """The maps of one sentence of a traced batch, as a single layer. key_tokens=None means query_tokens."""
+        """The maps of one sentence of a traced batch, as one layer. key_tokens=None means query_tokens."""
         allowed = None
         if trace.mask is not None:
             # Hatch only what no head may see; masks that differ by head are rare.

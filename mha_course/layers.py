@@ -26,7 +26,11 @@ from mha_course.masks import expand_mask, fit_mask
 
 @dataclass(frozen=True)
 class SingleHeadTrace:
-    """Every stage of one head. q (b, n_q, d_k), k (b, n_k, d_k), v (b, n_k, d_v), scores and weights (b, n_q, n_k), output (b, n_q, d_v)."""
+    """Every stage of one head.
+
+    q (b, n_q, d_k); k (b, n_k, d_k); v (b, n_k, d_v); scores (b, n_q, n_k), scaled, hidden entries -inf;
+    weights (b, n_q, n_k); output (b, n_q, d_v).
+    """
 
     q: Tensor
     k: Tensor
@@ -148,7 +152,7 @@ class MultiHeadAttention(nn.Module):
         if h % self.n_kv_heads:
             possible = ", ".join(str(n) for n in range(1, h + 1) if h % n == 0)
             raise ValueError(
-                f"h={h} query heads cannot share n_kv_heads={n_kv_heads} evenly; n_kv_heads can be {possible}."
+                f"h={h} query heads cannot share n_kv_heads={n_kv_heads} evenly; it can be {possible}."
             )
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout={dropout} must lie in [0, 1).")
@@ -232,7 +236,8 @@ class MultiHeadAttention(nn.Module):
         return layer.train(nn_mha.training)
 
     def extra_repr(self) -> str:
-        return f"d_model={self.d_model}, h={self.h}, d_k={self.d_k}, d_v={self.d_v}, n_kv_heads={self.n_kv_heads}"
+        names = ("d_model", "h", "d_k", "d_v", "n_kv_heads")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
     def _project_and_split(
         self, query: Tensor, key: Tensor | None, value: Tensor | None, mask: Tensor | None
@@ -278,9 +283,10 @@ def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int, weigh
             raise ValueError(
                 f"{name} has dtype {x.dtype}, the weights have {weight.dtype}; convert one with .to(...)."
             )
-    if not query.shape[0] == key.shape[0] == value.shape[0]:
+    sizes = [x.shape[0] for x in (query, key, value)]
+    if len(set(sizes)) > 1:
         raise ValueError(
-            f"query, key and value come in batches of {query.shape[0]}, {key.shape[0]} and {value.shape[0]}; b must agree."
+            f"query, key and value come in batches of {sizes[0]}, {sizes[1]} and {sizes[2]}; b must agree."
         )
     if key.shape[1] != value.shape[1]:
         raise ValueError(

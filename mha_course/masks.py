@@ -78,7 +78,9 @@ def expand_mask(mask: Tensor | None, b: int, h: int, n_q: int, n_k: int) -> Tens
     elif mask.ndim == 3:
         if shape[0] in (1, b) and shape[1] in (1, n_q) and shape[2] in (1, n_k):
             return mask[:, None]
-    elif mask.ndim == 4 and all(size in (1, full) for size, full in zip(shape, (b, h, n_q, n_k), strict=True)):
+    elif mask.ndim == 4 and all(
+        size in (1, full) for size, full in zip(shape, (b, h, n_q, n_k), strict=True)
+    ):
         return mask
     raise ValueError(
         f"mask of shape {shape} does not fit b={b}, h={h}, n_q={n_q}, n_k={n_k}. It can be "
@@ -114,9 +116,9 @@ def _refuse_numbers(mask: Tensor) -> None:
         raise ValueError(f"mask must be a boolean tensor, True = may attend; got {type(mask).__name__}.")
     if mask.dtype != torch.bool:
         raise ValueError(
-            f"mask has dtype {mask.dtype}; it must be boolean, True = may attend. Numbers are refused because "
-            "they are read in three ways elsewhere (1 = may attend, 1 = blocked, or added to the scores, where "
-            "a 0/1 mask hides nothing). Write mask == 1 or mask == 0, whichever says what you mean."
+            f"mask has dtype {mask.dtype}; it must be boolean, True = may attend. Numbers are refused "
+            "because they are read in three ways elsewhere (1 = may attend, 1 = blocked, or added to the "
+            "scores, where a 0/1 mask hides nothing). Write mask == 1 or mask == 0, whichever you mean."
         )
 
 
@@ -131,14 +133,15 @@ def _refuse_ambiguous(mask: Tensor, b: int, n_q: int, n_k: int) -> None:
     if bool((mask == mask[:1]).all()) or torch.equal(mask, causal_mask(n_q, n_k).to(mask.device)):
         return
     raise ValueError(
-        f"mask of shape ({n_q}, {n_k}) can be read as (n_q, n_k) or as (b, n_k), because b and n_q are both {b}. "
+        f"mask of shape ({n_q}, {n_k}) can be read as (n_q, n_k) or as (b, n_k), because b and n_q are "
+        f"both {b}. "
         "Write mask[None] if its rows are queries, or mask[:, None, None, :] if its rows are sentences."
     )
 
 
 def _looks_like_padding(shape: tuple[int, int]) -> str:
     return (
-        f"mask of shape {shape} looks like (b, n_k), one row a sentence. A 2-D mask is (n_q, n_k) here. For padding "
-        "use padding_mask(lengths, n_k), or give yours the missing axes: mask[:, None, None, :] has shape "
-        f"({shape[0]}, 1, 1, {shape[1]})."
+        f"mask of shape {shape} looks like (b, n_k), one row a sentence. A 2-D mask is (n_q, n_k) here. "
+        "For padding use padding_mask(lengths, n_k), or give yours the missing axes: "
+        f"mask[:, None, None, :] has shape ({shape[0]}, 1, 1, {shape[1]})."
     )

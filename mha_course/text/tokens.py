@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import regex
 
+# A letter, mark or digit of a script that puts blanks between words (with the two joiners of Persian).
+_LETTER = r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])[\p{L}\p{M}\p{N}\u200c\u200d])"
 # Order matters: the first alternative that fits wins.
 _TOKEN = regex.compile(
-    r"""
-    \[(?:PAD|UNK|CLS|SEP|MASK)\]                                       # special tokens keep their brackets
-  | (?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])[\p{L}\p{M}\p{N}\u200c\u200d])+      # a word or number ...
-    (?:['’\-.](?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])[\p{L}\p{M}\p{N}\u200c])+)*  # ... don't, well-read, 3.5
-  | (?!\s)\X                                                          # anything else: one character as a person sees it
+    rf"""
+    \[(?:PAD|UNK|CLS|SEP|MASK)\]             # special tokens keep their brackets
+  | {_LETTER}+ (?: ['’\-.] {_LETTER}+ )*     # a word or number: don't, well-read, 3.5
+  | (?!\s)\X                                # anything else: one character as a person sees it
     """,
     regex.VERBOSE,
 )
