@@ -104,12 +104,11 @@ def merge_heads(x: Tensor) -> Tensor:
 def head_size(d_model: int, h: int) -> int:
     """Features per head, d_k = d_model / h.
 
-    Raises: ValueError that names both numbers and the h that would work, when h can't divide d_model.
+    Raises: ValueError that names both numbers, and each h that would work, when h is not a divisor.
     """
     if not isinstance(h, int) or isinstance(h, bool) or h < 1 or d_model < 1 or d_model % h:
-        raise ValueError(
-            f"d_model={d_model} cannot be split into h={h} equal heads; h can be {divisors_in_words(d_model)}."
-        )
+        possible = divisors_in_words(d_model)
+        raise ValueError(f"d_model={d_model} cannot be split into h={h} equal heads; h can be {possible}.")
     return d_model // h
 
 

@@ -1,0 +1,236 @@
+"""A real JupyterLab server and a real Chromium, cut off from every host but this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
+
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", ""}
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+# What JupyterLab itself prints to the console in a notebook without any widget.
+HARMLESS_CONSOLE = ("Failed to load resource: the server responded with a status of 404",)
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium or Chrome that can be driven, or None."""
+    named = os.environ.get("MHA_CHROMIUM")
+    candidates = [named] if named else ["chromium", "chromium-browser", "google-chrome", "chrome"]
+    return next((found for name in candidates if name and (found := shutil.which(name))), None)
+
+
+class LabServer:
+    """JupyterLab in a folder of its own, with a free port, a token, and every cell of a notebook drawn."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.token = "test-token"
+        settings = folder / "settings"
+        _write_settings(settings, "notebook-extension/tracker", {"windowingMode": "none"})
+        _write_settings(
+            settings,
+            "apputils-extension/notification",
+            {"checkForUpdates": False, "doNotDisturbMode": True, "fetchNews": "false"},
+        )
+        self.root = folder / "root"
+        self.root.mkdir(exist_ok=True)
+        self._log = (folder / "lab.log").open("wb")
+        environment = os.environ | {
+            "JUPYTERLAB_SETTINGS_DIR": str(settings),
+            "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            "JUPYTER_PREFER_ENV_PATH": "1",
+            "MHA_COURSE_HOME": str(folder / "my_course"),
+        }
+        command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0"]
+        command += [f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.root}"]
+        if hasattr(os, "getuid") and os.getuid() == 0:
+            command.append("--allow-root")
+        self._process = subprocess.Popen(
+            command, stdout=self._log, stderr=subprocess.STDOUT, env=environment, cwd=folder
+        )
+        self.url = self._wait_until_it_answers(folder / "runtime")
+
+    def _wait_until_it_answers(self, runtime: Path) -> str:
+        for _ in range(600):
+            time.sleep(0.1)
+            if self._process.poll() is not None:
+                break
+            for described in runtime.glob("jpserver-*.json"):
+                try:
+                    url = json.loads(described.read_text(encoding="utf-8"))["url"]
+                    urllib.request.urlopen(f"{url}api/status?token={self.token}", timeout=2).close()
+                    return url.replace("localhost", "127.0.0.1")
+                except (OSError, ValueError, KeyError):
+                    continue
+        log = (self.folder / "lab.log").read_text(encoding="utf-8", errors="replace")
+        raise RuntimeError(f"JupyterLab did not start:\n{log[-2000:]}")
+
+    def add_notebook(self, path: Path, name: str | None = None) -> str:
+        """Put a copy of a notebook into the server's folder. Returns its name there."""
+        name = name or path.name
+        shutil.copyfile(path, self.root / name)
+        return name
+
+    def write_notebook(self, name: str, cells: list[str]) -> str:
+        """Make a notebook of code cells in the server's folder. Returns its name."""
+        import nbformat
+
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        notebook.metadata["kernelspec"] = {
+            "name": "python3",
+            "display_name": "Python 3",
+            "language": "python",
+        }
+        nbformat.write(notebook, self.root / name)
+        return name
+
+    def close(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(20)
+        self._log.close()
+
+
+class LabPage:
+    """One browser page on the server. It keeps every foreign request and every console error."""
+
+    def __init__(self, server: LabServer, page: Page) -> None:
+        self.server, self.page = server, page
+        self.foreign_requests: list[str] = []
+        self.console_errors: list[str] = []
+        self.dialogs: list[str] = []
+        page.on("request", self._note_request)
+        page.on("console", self._note_console)
+        page.on("pageerror", lambda error: self.console_errors.append(f"page error: {error}"))
+        page.on("dialog", self._note_dialog)
+        page.set_default_timeout(60_000)
+
+    def _note_request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in ("http", "https", "ws", "wss") and (parts.hostname or "") not in LOCAL_HOSTS:
+            self.foreign_requests.append(request.url)
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(known in message.text for known in HARMLESS_CONSOLE):
+            self.console_errors.append(message.text)
+
+    def _note_dialog(self, dialog) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def open(self, name: str) -> None:
+        """Open a notebook and wait until its kernel is idle."""
+        self.page.goto(f"{self.server.url}lab/tree/{name}?token={self.server.token}&reset")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.page.wait_for_selector("#jp-main-statusbar >> text=/\\| Idle/")
+        self.page.wait_for_timeout(1000)
+
+    def run_all(self, timeout: float = 300) -> None:
+        """Run → Run All Cells, from the menu, and wait until every cell has run. timeout in seconds."""
+        self.menu("Run", "Run All Cells")
+        self.page.wait_for_timeout(500)
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            prompts = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").all_inner_texts()
+            if prompts and all(p.strip(" []:").isdigit() for p in prompts):
+                self.page.wait_for_timeout(800)
+                return
+            self.page.wait_for_timeout(250)
+        raise TimeoutError(f"cells still running after {timeout} s: {prompts}")
+
+    def run_cell(self, index: int) -> None:
+        """Run one code cell (index from 0 over code cells) with Shift+Enter; doesn't wait."""
+        self.page.locator(".jp-CodeCell .jp-InputArea-prompt").nth(index).click()
+        self.page.keyboard.press("Shift+Enter")
+
+    def menu(self, *names: str) -> None:
+        """Click through the main menu."""
+        self.page.locator("#jp-MainMenu .lm-MenuBar-itemLabel", has_text=names[0]).first.click()
+        for name in names[1:]:
+            self.page.locator(".lm-Menu-itemLabel", has_text=name).first.click()
+
+    def set_theme(self, name: str) -> None:
+        """Settings → Theme → JupyterLab Light or JupyterLab Dark, from the menu."""
+        self.page.locator("#jp-MainMenu .lm-MenuBar-itemLabel", has_text="Settings").first.click()
+        self.page.locator(".lm-Menu-itemLabel", has_text="Theme").first.hover()
+        self.page.locator(".lm-Menu-itemLabel", has_text=f"JupyterLab {name.title()}").first.click()
+        light = "true" if name == "light" else "false"
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
+        self.page.wait_for_timeout(500)
+
+    def outputs(self) -> Locator:
+        """Every output area below a code cell."""
+        return self.page.locator(".jp-Cell-outputArea")
+
+    def error_outputs(self) -> list[str]:
+        """The tracebacks in sight."""
+        return self.page.locator(
+            '.jp-RenderedText[data-mime-type="application/vnd.jupyter.stderr"], '
+            '.jp-RenderedText[data-mime-type="application/vnd.jupyter.error"]'
+        ).all_inner_texts()
+
+    def pictures_without_alt(self) -> list[str]:
+        """Every picture (img, canvas, svg role=img) in an output that a screen reader could not name."""
+        return self.page.evaluate(
+            """() => {
+              const named = e => (e.getAttribute('alt') || e.getAttribute('aria-label') ||
+                e.getAttribute('aria-labelledby') || '').trim() !== '';
+              const hidden = e => e.closest('[aria-hidden="true"]') ||
+                e.getAttribute('role') === 'presentation' || getComputedStyle(e).display === 'none';
+              const found = [];
+              const pictures = ['.jp-OutputArea img', '.jp-OutputArea canvas', '.jp-OutputArea svg'];
+              for (const e of document.querySelectorAll([...pictures, '.jp-RenderedMarkdown img'])) {
+                if (hidden(e) || named(e)) continue;
+                const parent = e.closest('[role="img"], [role="application"], [role="grid"]');
+                if (parent && named(parent)) continue;
+                found.push(e.outerHTML.slice(0, 160));
+              }
+              return found;
+            }"""
+        )
+
+
+class Chromium:
+    """One Chromium for many pages."""
+
+    def __init__(self) -> None:
+        self._playwright = sync_playwright().start()
+        self.browser: Browser = self._playwright.chromium.launch(
+            executable_path=find_chromium(), args=CHROMIUM_OPTIONS
+        )
+
+    def page(self, server: LabServer, width: int = 1400, height: int = 1000, **options) -> LabPage:
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
+        return LabPage(server, context.new_page())
+
+    def close(self) -> None:
+        self.browser.close()
+        self._playwright.stop()
+
+
+def _write_settings(folder: Path, plugin: str, values: dict) -> None:
+    path = folder / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values), encoding="utf-8")
