@@ -39,7 +39,11 @@ def my_course_dir() -> Path:
 
 @dataclass(frozen=True)
 class Change:
-    """What happened to one lesson: `what` is copied, updated, removed, offered, reset, unreadable or failed."""
+    """What happened to one lesson.
+
+    `what` is copied, updated, removed, offered, reset, unreadable or failed; `beside` names the file
+    that now lies beside the lesson, `reason` says why it failed.
+    """
 
     lesson: str
     what: str
@@ -53,7 +57,7 @@ class Change:
             "copied": f"{self.lesson}: ready.",
             "updated": f"{self.lesson}: replaced by the new version (yours had no changes).",
             "removed": f"{self.lesson}: removed, it has a new name (yours had no changes).",
-            "offered": f"{self.lesson}: yours is kept as it is. The new version lies beside it: {self.beside}.",
+            "offered": f"{self.lesson}: yours is kept. The new version lies beside it: {self.beside}.",
             "reset": f"{self.lesson}: fresh again."
             + (f" Your version lies beside it: {self.beside}." if self.beside else ""),
             "unreadable": f"{self.lesson}: your copy can't be read as a notebook. "
@@ -88,7 +92,7 @@ class Workspace:
 
     notebooks: Path
     home: Path
-    clock: tuple[int, ...] | None = None  # fixed in tests; None is now
+    clock: time.struct_time | None = None  # fixed in tests; None is now
     _record: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -96,10 +100,10 @@ class Workspace:
 
     def lessons(self) -> list[Path]:
         """The pristine notebooks in the order they are read."""
-        return sorted(self.notebooks.glob("*.ipynb"))
+        return sorted(path for path in self.notebooks.glob("*.ipynb") if not path.name.startswith("."))
 
     def refresh(self) -> list[Change]:
-        """Copy what is missing and update what was not changed; returns what happened, untouched lessons left out.
+        """Copy what is missing, update what was not changed; returns what happened (nothing: left out).
 
         A changed copy is never touched: a new version is put beside it, once.
         """
@@ -199,7 +203,7 @@ class Workspace:
     # Files
 
     def _put(self, lesson: Path, target: Path) -> None:
-        """Write a copy in one step: an interrupted start leaves the old file or the new one, never half of it."""
+        """Write a copy in one step: an interrupted start never leaves half a file."""
         if target.is_dir() and not target.is_symlink():
             raise IsADirectoryError(21, "a folder has the lesson's name", str(target))
         part = target.with_name(f".{target.name}.part")
@@ -216,7 +220,7 @@ class Workspace:
         return time.strftime("%Y-%m-%d-%H%M", time.localtime() if self.clock is None else self.clock)
 
     def _read_record(self) -> dict[str, dict[str, str]]:
-        """The record, or an empty one when it is missing or damaged: then every differing copy counts as changed."""
+        """The record; empty when missing or damaged, and then every copy that differs counts as changed."""
         try:
             lessons = json.loads((self.home / RECORD_NAME).read_text(encoding="utf-8"))["lessons"]
             return {str(name): {str(k): str(v) for k, v in entry.items()} for name, entry in lessons.items()}
