@@ -149,11 +149,11 @@ class _OutputReader:
 
     def _show(self, text: str) -> None:
         if match := re.match(r"Collecting ([^\s(]+)", text):
-            self._line.stage(f"looking for {_plain_name(match[1])}")
+            self._line.stage(f"looking for {_plain_name(match[1])}", brief=True)
         elif match := re.match(r"Downloading (\S+\.whl) \((.+)\)", text):
             self._line.stage(f"downloading {_wheel_name(match[1])}, {match[2]}", self._downloaded)
         elif match := re.match(r"(?:Using cached|Processing) (\S+\.whl)\b", text):
-            self._line.stage(f"unpacking {_wheel_name(match[1])}")
+            self._line.stage(f"unpacking {_wheel_name(match[1])}", brief=True)
         elif text.startswith("Installing collected packages:"):
             names = [name.strip() for name in text.split(":", 1)[1].split(",")]
             what = names[0] if len(names) == 1 else f"{len(names)} packages"

@@ -64,14 +64,17 @@ class LiveLine:
         """Seconds since the line was made."""
         return time.monotonic() - self._begun
 
-    def stage(self, text: str, progress: Callable[[], str] | None = None) -> None:
-        """A new thing is being done; `progress` is asked at each redraw how far it is."""
+    def stage(self, text: str, progress: Callable[[], str] | None = None, brief: bool = False) -> None:
+        """A new thing is being done; `progress` is asked at each redraw how far it is.
+
+        A `brief` one gets no line of its own in a log.
+        """
         with self._lock:
             if text == self._stage:
                 return
             self._stage, self._progress = text, progress
-            if not self._tty:
-                self._plain()
+            if not self._tty and not brief:
+                self._plain(how_far="")
         if self._tty:
             self._draw()
 
@@ -88,19 +91,21 @@ class LiveLine:
                 self._draw()
             elif time.monotonic() - self._said >= self._quiet:
                 with self._lock:
-                    self._plain()
+                    self._plain(self._how_far())
 
-    def _text(self) -> str:
-        how_far = self._progress() if self._progress else ""
+    def _how_far(self) -> str:
+        return self._progress() if self._progress else ""
+
+    def _text(self, how_far: str) -> str:
         return f"  [{self.elapsed():4.0f} s] {self._stage}" + (f" ({how_far})" if how_far else "")
 
-    def _plain(self) -> None:
+    def _plain(self, how_far: str) -> None:
         self._said = time.monotonic()
-        self._write(self._text() + "\n")
+        self._write(self._text(how_far) + "\n")
 
     def _draw(self) -> None:
         with self._lock:
-            text = self._text()[: _columns(self._stream) - 1]
+            text = self._text(self._how_far())[: _columns(self._stream) - 1]
             self._write("\r" + text + " " * max(0, self._width - len(text)))
             self._width = len(text)
 
