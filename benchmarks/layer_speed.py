@@ -22,6 +22,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from mha_course.attention import merge_heads, scaled_dot_product_attention, split_heads
 from mha_course.layers import MultiHeadAttention
 
 COMPARED = [((5, 10, 512), 8, 60), ((4, 256, 512), 8, 8)]
@@ -29,8 +30,15 @@ TEXTBOOK_SHAPE = (4, 512, 512)
 
 
 def textbook(layer: MultiHeadAttention) -> Callable[[Tensor], Tensor]:
-    """The version of the textbooks, which builds and keeps the (b, h, n, n) weights."""
-    return lambda x: layer.trace(x).output
+    """The version of the textbooks: scores, softmax and weights as tensors of their own, (b, h, n, n)."""
+
+    def forward(x: Tensor) -> Tensor:
+        q, k, v = (split_heads(w(x), layer.h) for w in (layer.w_q, layer.w_k, layer.w_v))
+        output, weights = scaled_dot_product_attention(q, k, v)
+        layer.kept = weights
+        return layer.w_o(merge_heads(output))
+
+    return forward
 
 
 def torch_layer(layer: nn.MultiheadAttention) -> Callable[[Tensor], Tensor]:
