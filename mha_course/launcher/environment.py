@@ -16,7 +16,7 @@ from mha_course.launcher import machine, salvage, torch_wheels
 from mha_course.launcher.installer import Installer
 from mha_course.launcher.messages import LiveLine, Problem, say
 from mha_course.launcher.places import Places, clean_environment
-from mha_course.launcher.setup_lock import setup_lock
+from mha_course.launcher.setup_lock import handed_on, setup_lock
 from mha_course.launcher.stamp import (
     Stamp,
     environment_python_version,
@@ -129,7 +129,7 @@ def _bring_up(places: Places, tests: bool, lock: int | None) -> None:
     places.stamp.unlink(missing_ok=True)
     with LiveLine() as line:
         say(f"Setting up the course in {places.venv} ...")
-        _make_python(places, line)
+        _make_python(places, line, lock)
         installer = Installer(places, lock, line)
         moved = stamp is not None and stamp.root != str(places.root)
         if moved:
@@ -158,7 +158,7 @@ def _lists_unchanged(places: Places, stamp: Stamp, version: str, tests: bool) ->
     )
 
 
-def _make_python(places: Places, line: LiveLine) -> None:
+def _make_python(places: Places, line: LiveLine, lock: int | None) -> None:
     """A working Python with pip in .venv: the one that is there, mended where that does, or a new one."""
     found = probe(places)
     usable = found is not None and OLDEST <= tuple(found["version"][:2]) <= NEWEST
@@ -167,7 +167,7 @@ def _make_python(places: Places, line: LiveLine) -> None:
         shutil.rmtree(places.downloads, ignore_errors=True)
         line.stage("looking through what is there")
         salvage.remove_unfinished(packages)
-        if (probe(places) or {}).get("pip"):
+        if salvage.has_pip(packages):
             return
     if not usable or tuple(found["version"][:2]) != sys.version_info[:2]:
         # Nothing to build on, or another Python's packages that lost their pip.
@@ -176,7 +176,11 @@ def _make_python(places: Places, line: LiveLine) -> None:
     # The base Python, never .venv's own: that one may be what is being replaced.
     base = getattr(sys, "_base_executable", None) or sys.executable
     run = subprocess.run(
-        [base, "-m", "venv", str(places.venv)], capture_output=True, env=_base_environment(), cwd=places.root
+        [base, "-m", "venv", str(places.venv)],
+        capture_output=True,
+        env=_base_environment(),
+        cwd=places.root,
+        **handed_on(lock),
     )
     if run.returncode or not (probe(places) or {}).get("pip"):
         said = (run.stdout + run.stderr).decode("utf-8", errors="replace")

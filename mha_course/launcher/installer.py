@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 import time
@@ -13,6 +12,7 @@ from typing import IO, TextIO
 
 from mha_course.launcher.messages import LiveLine, Problem
 from mha_course.launcher.places import Places, clean_environment
+from mha_course.launcher.setup_lock import handed_on
 
 _NETWORK = "|".join(
     (
@@ -70,8 +70,9 @@ def explain(output: str, log: Path, gigabytes: float = 2.5) -> str:
             f"There is no package {missing.group(1)} for this computer and this Python "
             f"where pip looks: what it said is in {log}."
         )
-    errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR:")]
-    why = errors[-1].removeprefix("ERROR:").strip().rstrip(".") if errors else "it gave no reason"
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it gave no reason"]
+    why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")
     return f"The installer stopped: {why[:200]} (all that it said is in {log})."
 
 
@@ -98,7 +99,6 @@ class Installer:
         env["PIP_USER"] = "0"
         env["PYTHONUNBUFFERED"] = "1"
         env.pop("COLUMNS", None)
-        keep = {"pass_fds": (self._lock,)} if self._lock is not None and os.name == "posix" else {}
         with open(self._places.log, "a", encoding="utf-8") as log:
             log.write(f"\n{time.strftime('%Y-%m-%d %H:%M:%S')} $ {' '.join(command)}\n")
             with subprocess.Popen(
@@ -108,7 +108,7 @@ class Installer:
                 stdin=subprocess.DEVNULL,
                 cwd=self._places.root,
                 env=env,
-                **keep,
+                **handed_on(self._lock),
             ) as process:
                 try:
                     output = self._reader.read(process.stdout, log)

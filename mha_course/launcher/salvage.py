@@ -30,6 +30,11 @@ def remove_unfinished(site_packages: Path) -> list[str]:
     return found
 
 
+def has_pip(site_packages: Path) -> bool:
+    """Whether a whole pip is there; to be asked after `remove_unfinished`."""
+    return (site_packages / "pip" / "__main__.py").is_file() and any(site_packages.glob("pip-*.dist-info"))
+
+
 def _is_whole(info: Path, site_packages: Path) -> bool:
     try:
         with open(info / "RECORD", encoding="utf-8", newline="") as handle:

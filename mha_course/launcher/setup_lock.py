@@ -37,6 +37,11 @@ def setup_lock(path: Path) -> Iterator[int | None]:
                 _release(handle)
 
 
+def handed_on(lock: int | None) -> dict[str, tuple[int, ...]]:
+    """Arguments for subprocess that let a child hold the lock too; on Windows a child can't."""
+    return {} if lock is None or os.name == "nt" else {"pass_fds": (lock,)}
+
+
 def _try(handle: IO[bytes]) -> bool | None:
     """True: taken. False: another holds it. None: there are no locks here (some network disks)."""
     if os.name == "nt":
