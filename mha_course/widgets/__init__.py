@@ -1,0 +1,25 @@
+"""Live pictures for the lessons. Each is loaded when it is first named."""
+
+from __future__ import annotations
+
+import importlib
+
+_HOMES = {
+    "AttentionExplorer": "attention_explorer",
+    "OutputMixer": "output_mixer",
+    "ShapeTracer": "shape_tracer",
+    "SoftmaxExplorer": "softmax_explorer",
+    "predict": "prediction",
+    "reveal": "prediction",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

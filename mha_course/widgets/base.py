@@ -1,0 +1,136 @@
+"""CourseWidget: what every live picture of the course has in common.
+
+A widget here is a Python object that computes and a JavaScript view that draws. This file joins the
+two: it puts the view together from plain files in `js/` and `css/` (no build step, no network), answers
+each request once and in order, and leaves a still picture where no browser front end runs.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import anywidget
+import torch
+import traitlets
+
+from mha_course.theme import PALETTE, colours
+
+_HERE = Path(__file__).parent
+SHARED_JS = ("dom.js", "theme.js", "answers.js", "controls.js")
+SHARED_CSS = ("base.css", "controls.css")
+
+
+class CourseWidget(anywidget.AnyWidget):
+    """A live picture with its own lock, its own random generator and a still picture of itself.
+
+    A subclass names its view and its settings, and computes an answer:
+
+        class Explorer(CourseWidget):
+            js = ("heatmap.js", "explorer.js")   # joined after the shared files; the last one defines
+            css = ("explorer.css",)              #   function render({ model, el })
+            settings = ("h", "seed")             # traits that, when moved, ask for a new answer
+            h = traitlets.Int(4).tag(sync=True)
+            seed = traitlets.Int(0).tag(sync=True)
+
+            def compute(self):
+                return {"shape": [2, 3]}, some_array.tobytes()
+
+            def still_png(self):
+                return png_bytes or None
+
+    The view moves settings and raises `stamp` in one message; the answer carries the stamp that it
+    belongs to. A request that has been overtaken by a newer one is dropped. `compute` runs under the
+    widget's lock with gradients off, and may be called from any thread: it must not touch pyplot, the
+    global random state, or another widget.
+    """
+
+    js: tuple[str, ...] = ()
+    css: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    alt = traitlets.Unicode("").tag(sync=True)
+    stamp = traitlets.Int(0).tag(sync=True)
+    answer = traitlets.Dict().tag(sync=True)
+    payload = traitlets.Bytes(b"").tag(sync=True)
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        # The view is put together before anywidget looks for it. (Traits make subclasses of their own,
+        # which name no files and inherit everything.)
+        if "js" in cls.__dict__:
+            cls._esm = javascript(cls.js)
+            cls._css = stylesheet(cls.css)
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self, **settings: object) -> None:
+        self._lock = threading.RLock()
+        self._generator = torch.Generator().manual_seed(0)
+        self._serial = 0
+        self._answered: object = None
+        self._ready = False
+        super().__init__(**settings)
+        self._ready = True
+        self.observe(self._on_setting, names=[*self.settings, "stamp"])
+        self.refresh()
+
+    def compute(self) -> tuple[Mapping[str, object], bytes]:
+        """The answer to the present settings: a JSON-like mapping and the bytes of its arrays."""
+        raise NotImplementedError
+
+    def still_png(self) -> bytes | None:
+        """The present state as PNG bytes, or None. Called under the lock, by any thread, seldom."""
+        return None
+
+    def refresh(self, force: bool = False) -> None:
+        """Answer the present settings, unless that has been done already."""
+        with self._lock:
+            # While waiting for the lock the settings may have moved on; the present ones count.
+            asked = self._asked()
+            if asked == self._answered and not force:
+                return
+            with torch.no_grad():
+                header, payload = self.compute()
+            self._answered = self._asked()  # compute may have moved a setting that could not stay
+            self._serial += 1
+            with self.hold_sync():
+                self.payload = payload
+                self.answer = {**header, "stamp": self.stamp, "serial": self._serial}
+
+    def _asked(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in (*self.settings, "stamp"))
+
+    def _on_setting(self, change: object) -> None:
+        if self._ready:
+            self.refresh()
+
+    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+        """The live view, and for places without a front end a PNG and a sentence."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        with self._lock, torch.no_grad():
+            png, alt = self.still_png(), self.alt
+        data["text/plain"] = alt or type(self).__name__
+        if png is not None:
+            data["image/png"] = base64.b64encode(png).decode("ascii")
+            metadata = {**metadata, "image/png": {"alt": alt}}
+        return data, metadata
+
+
+@lru_cache
+def javascript(files: tuple[str, ...]) -> str:
+    """One ES module: the palette, the shared files, then those given. Files define plain functions."""
+    palette = {**PALETTE, "colours": {theme: colours(theme) for theme in ("light", "dark")}}
+    parts = [f"const PALETTE = {json.dumps(palette, separators=(',', ':'))};"]
+    for name in dict.fromkeys((*SHARED_JS, *files)):
+        parts.append(f"// ---- {name}\n" + (_HERE / "js" / name).read_text(encoding="utf-8"))
+    return "\n".join([*parts, "export default { render };\n"])
+
+
+@lru_cache
+def stylesheet(files: tuple[str, ...]) -> str:
+    """The shared style sheets and those given, joined."""
+    names = dict.fromkeys((*SHARED_CSS, *files))
+    return "\n".join((_HERE / "css" / name).read_text(encoding="utf-8") for name in names)
