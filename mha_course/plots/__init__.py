@@ -1,0 +1,24 @@
+"""Still pictures of the course: each function returns a Picture with an alternative text."""
+
+from mha_course.plots.bars import bars
+from mha_course.plots.blocks import blocks
+from mha_course.plots.head_grid import head_grid
+from mha_course.plots.heatmap import heatmap
+from mha_course.plots.layer_map import layer_map
+from mha_course.plots.lines import lines
+from mha_course.plots.matrices import matrices, matrix
+from mha_course.plots.picture import Picture
+from mha_course.plots.split_picture import split_picture
+
+__all__ = [
+    "Picture",
+    "bars",
+    "blocks",
+    "head_grid",
+    "heatmap",
+    "layer_map",
+    "lines",
+    "matrices",
+    "matrix",
+    "split_picture",
+]

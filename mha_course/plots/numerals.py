@@ -1,0 +1,96 @@
+"""Numbers as they are written in pictures: true minus, grouped thousands, few digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+MINUS = "−"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def as_array(values: object, name: str) -> np.ndarray:
+    """A tensor, array or nested list as a NumPy array. Raises ValueError when it isn't made of numbers."""
+    if hasattr(values, "detach"):
+        tensor = values.detach().cpu()
+        # NumPy has no bfloat16, so every floating tensor goes through float64.
+        values = tensor.double().numpy() if tensor.is_floating_point() else tensor.numpy()
+    array = np.asarray(values)
+    if array.dtype == object or not (np.issubdtype(array.dtype, np.number) or array.dtype == bool):
+        raise ValueError(
+            f"{name} must be numbers in a regular table; got {array.dtype} of shape {array.shape}."
+        )
+    if np.iscomplexobj(array):
+        raise ValueError(f"{name} must be real numbers; got {array.dtype}.")
+    return array
+
+
+def number(value: float, decimals: int | None = None) -> str:
+    """A number as text: 16,384, 0.42, −1.5, −∞, 3.2×10⁹. decimals=None picks about three digits."""
+    value = float(value)
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    size = abs(value)
+    if decimals is None:
+        if value == int(value) and size < 1e7:
+            decimals = 0
+        elif size >= 1e7 or 0 < size < 1e-3:
+            return _scientific(value)
+        else:
+            decimals = (
+                0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 0.1 else 3 if size >= 0.01 else 4
+            )
+    text = f"{value:,.{decimals}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)
+
+
+def _scientific(value: float) -> str:
+    mantissa, exponent = f"{value:.1e}".split("e")
+    power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
+    if mantissa in ("1.0", "-1.0"):
+        return mantissa[:-3].replace("-", MINUS) + power
+    return f"{mantissa.removesuffix('.0').replace('-', MINUS)}×{power}"
+
+
+def weight(value: float) -> str:
+    """A weight as in a tooltip: two decimals, and <0.01 for what would read as nothing."""
+    return "0" if value == 0 else "<0.01" if 0 < value < 0.005 else number(value, 2)
+
+
+def in_cell(value: float) -> str:
+    """A weight inside a heatmap's cell: .58, or 1 when it rounds to one."""
+    return f"{value:.2f}"[1:] if value < 0.995 else "1.0"
+
+
+def ticks(values: Iterable[float]) -> list[str]:
+    """Tick labels that share their number of decimals."""
+    values = list(values)
+    big = max((abs(v) for v in values if math.isfinite(v)), default=0)
+    if big >= 1e7 or 0 < big < 1e-3:
+        return [number(v) if v else "0" for v in values]
+    decimals = 0
+    while decimals < 6 and any(abs(round(v, decimals) - v) > 1e-9 * max(1.0, big) for v in values):
+        decimals += 1
+    return [number(v, decimals) for v in values]
+
+
+def column_decimals(values: np.ndarray) -> int:
+    """How many decimals a small table needs: none for whole numbers, else two, or one from 100 on."""
+    finite = values[np.isfinite(values)]
+    if finite.size == 0 or bool(np.all(finite == np.round(finite))):
+        return 0
+    if bool(np.all(np.abs(finite * 10 - np.round(finite * 10)) < 1e-9)):
+        return 1
+    return 1 if np.abs(finite).max() >= 100 else 2
+
+
+def listed(parts: Sequence[str], limit: int) -> str:
+    """Parts joined by semicolons; after the limit it says how many more there are."""
+    more = len(parts) - limit
+    return "; ".join(parts[:limit]) + (f"; and {more} more" if more > 0 else "")
