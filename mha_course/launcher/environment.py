@@ -129,13 +129,13 @@ def _bring_up(places: Places, tests: bool, lock: int | None) -> None:
     places.stamp.unlink(missing_ok=True)
     with LiveLine() as line:
         say(f"Setting up the course in {places.venv} ...")
-        _make_python(places, line, lock)
+        kept_whole = _make_python(places, line, lock)
         installer = Installer(places, lock, line)
         moved = stamp is not None and stamp.root != str(places.root)
         if moved:
             salvage.rename_scripts(places, stamp.root)
         version = environment_python_version(places) or ""
-        if not (moved and _lists_unchanged(places, stamp, version, tests)):
+        if not (moved and kept_whole and _lists_unchanged(places, stamp, version, tests)):
             _install(places, tests, installer, line)
         line.stage("installing the course package")
         # No build isolation: setuptools is in the list, so that this step needs no network.
@@ -158,17 +158,20 @@ def _lists_unchanged(places: Places, stamp: Stamp, version: str, tests: bool) ->
     )
 
 
-def _make_python(places: Places, line: LiveLine, lock: int | None) -> None:
-    """A working Python with pip in .venv: the one that is there, mended where that does, or a new one."""
+def _make_python(places: Places, line: LiveLine, lock: int | None) -> bool:
+    """A working Python with pip in .venv: the one that is there, mended where that does, or a new one.
+
+    Returns whether all that was there was whole.
+    """
     found = probe(places)
     usable = found is not None and OLDEST <= tuple(found["version"][:2]) <= NEWEST
     packages = places.site_packages()
     if usable and packages:
         shutil.rmtree(places.downloads, ignore_errors=True)
         line.stage("looking through what is there")
-        salvage.remove_unfinished(packages)
+        unfinished = salvage.remove_unfinished(packages)
         if salvage.has_pip(packages):
-            return
+            return not unfinished and not found["missing"]
     if not usable or tuple(found["version"][:2]) != sys.version_info[:2]:
         # Nothing to build on, or another Python's packages that lost their pip.
         salvage.clear_environment(places)
@@ -192,6 +195,7 @@ def _make_python(places: Places, line: LiveLine, lock: int | None) -> None:
             f"Python could not make the environment: what it said is in {places.log}. Delete the folder "
             f"{places.venv}, and start again with a complete Python (python.org has one)."
         )
+    return False
 
 
 def _base_environment() -> dict[str, str]:
