@@ -6,6 +6,7 @@ import importlib
 
 _HOMES = {
     "AttentionExplorer": "attention_explorer",
+    "FrontEndCheck": "front_end_check",
     "OutputMixer": "output_mixer",
     "ShapeTracer": "shape_tracer",
     "SoftmaxExplorer": "softmax_explorer",
