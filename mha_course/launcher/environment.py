@@ -216,6 +216,8 @@ def _install(places: Places, tests: bool, installer: Installer, line: LiveLine) 
             # ordinary list below has torch too; a full disk fails there again, with its sentence.
             with contextlib.suppress(Problem):
                 installer.pip(*ordinary, "--no-deps", "--extra-index-url", index, pin)
+        elif sys.platform == "linux" and shutil.disk_usage(places.root).free < machine.SPACE_WITH_CUDA:
+            line.note("PyTorch's lighter packages can't be had here. The ordinary ones may need 8 GB.")
         line.stage("looking for packages")
     installer.pip(*ordinary, "-r", places.requirements(tests).name)
 

@@ -59,11 +59,12 @@ _CAUSES: tuple[tuple[str, str], ...] = (
 _NO_WHEEL = re.compile(r"No matching distribution found for (\S+)")
 
 
-def explain(output: str, log: Path, gigabytes: float = 2.5) -> str:
+def explain(output: str, log: Path) -> str:
     """One sentence on why pip failed, from all that it printed."""
+    gigabytes = "8" if "nvidia" in output else "2.5"  # PyTorch with CUDA's libraries, or without
     for pattern, sentence in _CAUSES:
         if re.search(pattern, output):
-            return sentence.format(gb=f"{gigabytes:g}")
+            return sentence.format(gb=gigabytes)
     missing = _NO_WHEEL.search(output)
     if missing:
         return (

@@ -18,6 +18,7 @@ from mha_course.launcher.messages import Problem
 SPACE_NEEDED = (
     2_500_000_000  # bytes: the environment with PyTorch's CPU wheel, and its wheels while they are unpacked
 )
+SPACE_WITH_CUDA = 8_000_000_000  # PyTorch's ordinary Linux packages bring CUDA's libraries along
 LONGEST_ROOT_ON_WINDOWS = 60  # the longest path inside .venv has about 190 characters, and 260 is the limit
 
 
