@@ -48,6 +48,15 @@ function liveRegion(root) {
   };
 }
 
+// Keys pressed inside a widget belong to it: the notebook would take "1" for "make this a heading" and the
+// arrow keys for its cells. Ctrl+S, Shift+Enter and their like still reach JupyterLab.
+function keepKeys(root) {
+  root.addEventListener("keydown", (event) => {
+    const forNotebook = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
+    if (!forNotebook) event.stopPropagation();
+  });
+}
+
 // A box with a heading and a sentence. kind: "empty", "warn", "note". The parts are strings or nodes.
 function box(kind, heading, ...parts) {
   const mark = kind === "warn" ? "⚠ " : "";

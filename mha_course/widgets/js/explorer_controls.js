@@ -1,0 +1,74 @@
+// The controls of the AttentionExplorer. Each moves one setting; all are told again what Python decided.
+
+const MASK_CHOICES = [
+  { value: "none", label: "none", title: "every query sees every key" },
+  { value: "causal", label: "causal", title: "no query sees a later key" },
+  { value: "padding", label: "padding", title: "[PAD] tokens are appended, and no query sees them" },
+];
+
+function explorerControls(model, ask) {
+  const get = (name) => model.get(name);
+  const count = node("span", { class: "mha-sub mha-token-count" });
+  const sentence = textField({
+    label: "Sentence", value: get("sentence"), name: "sentence", placeholder: "two to twenty-four words",
+    onInput: (text) => ask({ sentence: text, first: 0 }),
+  });
+  const dModel = slider({
+    label: "d_model", code: true, stops: get("d_model_choices"), value: get("d_model"), name: "d_model",
+    describe: (value) => `${value} features`,
+    onInput: (value) => ask({ d_model: value }),
+  });
+  const heads = slider({
+    label: "h", code: true, stops: [get("h")], value: get("h"), name: "h",
+    describe: (value) => (value === 1 ? "1 head" : `${value} heads`),
+    onInput: (value) => ask({ h: value }),
+  });
+  const mask = segmented({
+    label: "Mask", options: MASK_CHOICES, value: get("mask"), name: "mask",
+    onChange: (value) => ask({ mask: value }),
+  });
+  const weights = segmented({
+    label: "Weights", options: get("sources"), value: get("weights"), name: "weights",
+    onChange: (value) => ask({ weights: value }),
+  });
+  const seedText = node("span", { class: "mha-sub" });
+  const newSeed = plainButton({
+    label: "new seed", name: "new-seed", title: "draw other random weights",
+    onClick: () => ask({ seed: get("seed") + 1 }),
+  });
+  const seed = node("span", { class: "mha-control mha-seed" }, newSeed, seedText);
+  const scale = switchControl({
+    label: "Scale", text: "divide by √d_k", value: get("scale"), name: "scale",
+    onChange: (value) => ask({ scale: value }),
+  });
+  const element = node(
+    "div",
+    { class: "mha-explorer-controls", role: "group", "aria-label": "Settings of the layer" },
+    node("div", { class: "mha-row" }, sentence.element, count),
+    node("div", { class: "mha-row mha-sliders" }, dModel.element, heads.element),
+    node(
+      "div", { class: "mha-row mha-row-spread" },
+      mask.element, node("div", { class: "mha-control" }, weights.element, seed), scale.element,
+    ),
+  );
+
+  // Settings that moved in Python, or in another view of the same widget.
+  function follow() {
+    sentence.set(get("sentence"));
+    dModel.set(get("d_model"));
+    mask.set(get("mask"));
+    weights.set(get("weights"));
+    scale.set(get("scale"));
+    setText(seedText, `seed ${get("seed")}`);
+    const source = get("sources").find((each) => each.value === get("weights"));
+    show(seed, Boolean(source && source.seeded));
+  }
+
+  // What an answer decided: the possible h, and the number of tokens.
+  function settle(header) {
+    heads.setStops(header.divisors, header.h);
+    setText(count, header.n === 1 ? "n = 1 token" : `n = ${withCommas(header.n)} tokens`);
+  }
+  follow();
+  return { element, follow, settle };
+}
