@@ -119,7 +119,6 @@ def draw(
     if cell >= 10:
         gaps(canvas, x, y, cell, cell, n_q, n_k)
     canvas.rect(x, y, width, height, edge="edge", z=4)
-    ink = [themes.text_on(colour) for colour in themes.sequential(canvas.theme)]
     for q, k in np.argwhere(attention.broken) if cell >= 16 else ():
         canvas.text(
             x + (k + 0.5) * cell, y + (q + 0.5) * cell, "NaN", min(11, cell / 2.6), "warn", ha="center"
@@ -128,7 +127,8 @@ def draw(
         for q, k in np.argwhere(weights >= 0.5):
             middle = (x + (k + 0.5) * cell, y + (q + 0.5) * cell)
             text = numerals.in_cell(weights[q, k])
-            canvas.text(*middle, text, 11, ink[shade[q, k]], ha="center")
+            ink = themes.text_on(themes.sequential(canvas.theme)[shade[q, k]])
+            canvas.text(*middle, text, 11, ink, ha="center")
     step = labels.every(n_q, cell)
     for q in range(0, n_q, step) if left else ():
         text = labels.shown(attention.query_tokens[q])
@@ -174,7 +174,18 @@ def margins(attention: Map, cell: float, left: bool = True) -> Margins:
         middle = (k + 0.5) * cell
         right = max(right, middle + label.overhang - n_k * cell)
     side = labels.left_width(list(attention.query_tokens[:: labels.every(n_q, cell)])) + 8 if left else 0.0
-    return Margins(max(side, text_width("query ↓") + 8 if left else 0.0), top + 4, max(right, 1.0))
+    if left:
+        # The corner holds the words "query ↓" and "key →".
+        side, top = max(side, text_width("query ↓", 12, bold=True) + 8), max(top, 34.0)
+    return Margins(side, top + 4, max(right, 1.0))
+
+
+def axis_names(
+    canvas: Canvas, left: float, upper: float, rows: str = "query ↓", columns: str = "key →"
+) -> None:
+    """What rows and columns are, in the corner that the labels leave free."""
+    canvas.text(left - 6, upper - 27, columns, 12, "ink", ha="right", bold=True)
+    canvas.text(left - 6, upper - 10, rows, 12, "ink", ha="right", bold=True)
 
 
 def thinned(attention: Map, cell: float) -> str:

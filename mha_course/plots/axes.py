@@ -101,6 +101,7 @@ def spread(places: Sequence[float], least: float, low: float, high: float) -> li
     return moved
 
 
-def tick_texts(values: Sequence[float]) -> list[str]:
-    """Labels of ticks, with powers of ten where numbers are very large or small."""
-    return numerals.ticks(values)
+def tick_texts(values: Sequence[float], log: bool = False) -> list[str]:
+    """Labels of ticks; on a log axis that reaches far all are powers of ten."""
+    far = log and max(values) >= 1e6 and all(abs(math.log10(v) % 1) < 1e-9 for v in values)
+    return [numerals.power_of_ten(round(math.log10(v))) for v in values] if far else numerals.ticks(values)

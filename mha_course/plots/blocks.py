@@ -30,7 +30,7 @@ def blocks(
 
     values: (rows, columns), one row, or (h, n, d_k), which becomes h tables beside each other.
     owners: head of each cell counted from 0, -1 for none; (rows, columns), (columns,) or, for h tables, (h,)
-    or None. highlight: rows to fill with colour (an index or several); the others are outlined. None fills all.
+    or None. highlight: rows to fill with colour (an index or several); the others are outlined. None: all.
     numbers: write them into the cells, None = where they fit. names: a code name over each table.
     Raises: ValueError when shapes, owners and labels don't go together.
     """
@@ -52,7 +52,8 @@ def blocks(
     )
     if len(row_labels) != rows or len(column_labels) != columns:
         raise ValueError(
-            f"{len(row_labels)} row labels and {len(column_labels)} column labels don't fit {rows} x {columns} cells."
+            f"{len(row_labels)} row labels and {len(column_labels)} column labels don't fit "
+            f"{rows} x {columns} cells."
         )
     left = labels.left_width(row_labels, 12) + 10
     space = (_ROOM - left - _GROUP_GAP * (tables - 1)) / (tables * columns)

@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
+from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
 from matplotlib.text import Text
 
 from mha_course import theme as themes
@@ -60,7 +60,7 @@ class Canvas:
         code: bool = False,
         turn: float = 0.0,
     ) -> None:
-        """One line of text. Level text has the middle of its letters at y; turned text its base line's start."""
+        """One line of text. Level text has the middle of its letters at y, turned text its base line."""
         shown, font = fonts.font_for(text, size, bold, code)
         if not shown:
             return
@@ -107,6 +107,21 @@ class Canvas:
             self._axes.add_artist(FancyBboxPatch((x, y), width, height, boxstyle=box, **style))
         else:
             self._axes.add_artist(Rectangle((x, y), width, height, **style))
+
+    def circle(
+        self, x: float, y: float, radius: float, fill: str, edge: str, stroke: float = 1.0, z: float = 4.0
+    ) -> None:
+        """A disc with an outline."""
+        self._axes.add_artist(
+            Circle(
+                (x, y),
+                radius,
+                facecolor=self.colour(fill),
+                edgecolor=self.colour(edge),
+                linewidth=stroke * _POINTS,
+                zorder=z,
+            )
+        )
 
     def line(
         self,
@@ -178,7 +193,8 @@ class Canvas:
     def hatch(self, x: float, y: float, width: float, height: float) -> None:
         """Lines at 45 degrees, 6 px apart and in step over the whole picture: "not allowed"."""
         segments = []
-        for total in range(math.ceil((x + y) / 6) * 6, math.floor(x + y + width + height) + 1, 6):
+        step = 8  # along an axis, which is close to 6 px across the lines
+        for total in range(math.ceil((x + y) / step) * step, math.floor(x + y + width + height) + 1, step):
             left, right = max(x, total - y - height), min(x + width, total - y)
             if right > left:
                 segments.append(((left, total - left), (right, total - right)))

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font, weight_dict
 from matplotlib.ft2font import LoadFlags
 
 TEXT_FAMILIES = ("Segoe UI", "Helvetica Neue", "Noto Sans", "DejaVu Sans")
@@ -41,24 +41,32 @@ _PREFERRED = (
 )
 # It has a box for every character there is: the very thing that must not be drawn.
 _LAST_RESORT = "Last Resort"
+_REGULAR, _BOLD = 400, 700
 
+_ESCAPE = "U+"
+_ZERO_WIDTH_JOINER = 0x200D
 _JOINERS = {0x200C, 0x200D, *range(0xFE00, 0xFE10)}
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
 
 @dataclass(frozen=True)
 class Drawable:
-    """A text as it can be drawn: the text itself, the font families that hold it, and whether
-    escapes such as U+1F389 stand for characters that no installed font can draw."""
+    """A text as it can be drawn: the text itself, the font families that hold it, whether all of them
+    can be bold, and whether escapes such as U+1F389 stand for characters that no installed font can draw."""
 
     text: str
     families: tuple[str, ...]
+    bold: bool
     has_stand_in: bool
 
 
 def drawable(text: str, code: bool = False, bold: bool = False) -> Drawable:
     """The text with fonts that hold all of it; characters without a font become escapes like U+1F389."""
-    return _drawable(text, code, bold, _fonts_installed())
+    shown = _drawable(text, code, bold, _fonts_installed())
+    if bold and not shown.bold:
+        # Some fonts for Chinese have no bold; asking for one writes a warning to stderr.
+        return _drawable(text, code, False, _fonts_installed())
+    return shown
 
 
 def is_east_asian(char: str) -> bool:
@@ -82,33 +90,53 @@ def _drawable(text: str, code: bool, bold: bool, fonts_installed: int) -> Drawab
     families = list(base)
     drawn: list[str] = []
     stand_in = joined = False
+    can_be_bold = True
     for char in text:
+        char = " " if unicodedata.category(char) == "Zs" else char
         point = ord(char)
-        if not char.isprintable() and point not in _JOINERS:
-            # Control and direction characters would act on the text around them.
-            family = None
-        elif any(_holds(known, point, bold, fonts_installed) for known in families):
-            drawn.append(char)
-            joined = False
+        if drawn and drawn[-1].startswith(_ESCAPE) and (point in _JOINERS or point in _SKIN_TONES):
+            # What follows is a part of the same picture.
+            joined = joined or point == _ZERO_WIDTH_JOINER
             continue
+        if any(_holds(known, point, bold, fonts_installed) for known in families) and _harmless(char):
+            drawn.append(char)
         elif point in _JOINERS or (point in _SKIN_TONES and drawn):
-            joined = joined or point == 0x200D
             continue
         else:
-            family = _family_holding(point, bold, fonts_installed)
-        if family is not None:
-            families.append(family)
-            drawn.append(char)
-        elif joined and drawn and drawn[-1].startswith("U+"):
-            # One picture made of several: name the first, the dots say that there is more.
-            drawn[-1] = drawn[-1].rstrip("…") + "…"
-        else:
-            drawn.append(f"U+{point:04X}")
-            stand_in = True
+            family = _family_holding(point, bold, fonts_installed) if _harmless(char) else None
+            if family is not None:
+                families.append(family)
+                can_be_bold = can_be_bold and _BOLD in _weights(family, fonts_installed)
+                drawn.append(char)
+            elif joined:
+                # One picture made of several: name the first, the dots say that there is more.
+                drawn[-1] = drawn[-1].rstrip("…") + "…"
+            else:
+                drawn.append(f"{_ESCAPE}{point:04X}")
+                stand_in = True
         joined = False
-    spaced = (f" {part} " if part.startswith("U+") and len(part) > 2 else part for part in drawn)
-    shown = "".join(spaced) if stand_in else "".join(drawn)
-    return Drawable(shown.strip() if stand_in else shown, tuple(families), stand_in)
+    if stand_in:
+        return Drawable(_shortened(drawn), tuple(families), bold and can_be_bold, True)
+    return Drawable("".join(drawn), tuple(families), bold and can_be_bold, False)
+
+
+def _harmless(char: str) -> bool:
+    """False for control and direction characters, which would act on the text around them."""
+    return char.isprintable() or ord(char) in _JOINERS
+
+
+def _shortened(parts: list[str]) -> str:
+    """Parts joined with blanks around escapes; at most two escapes in a row, for they are long."""
+    words: list[str] = []
+    escapes = 0
+    for part in parts:
+        is_escape = part.startswith(_ESCAPE) and len(part) > len(_ESCAPE)
+        escapes = escapes + 1 if is_escape else 0
+        if escapes == 3:
+            words[-1] = words[-1].rstrip("…") + "…"
+        elif escapes < 3:
+            words.append(f" {part} " if is_escape else part)
+    return " ".join("".join(words).split())
 
 
 @lru_cache(maxsize=8)
@@ -124,6 +152,7 @@ def _base_families(code: bool, fonts_installed: int) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _family_holding(point: int, bold: bool, fonts_installed: int) -> str | None:
     installed = {name for name in fontManager.get_font_names() if not name.startswith(_LAST_RESORT)}
+    installed = {name for name in installed if _REGULAR in _weights(name, fonts_installed)}
     ordered = [name for name in _PREFERRED if name in installed]
     ordered += sorted(installed - set(ordered))
     return next((name for name in ordered if _holds(name, point, bold, fonts_installed)), None)
@@ -133,6 +162,7 @@ def _family_holding(point: int, bold: bool, fonts_installed: int) -> str | None:
 def _holds(family: str, point: int, bold: bool, fonts_installed: int) -> bool:
     """Whether the font file behind the family has an outline for the character."""
     try:
+        bold = bold and _BOLD in _weights(family, fonts_installed)
         font = get_font(findfont(_properties(family, bold), fallback_to_default=False))
         if not font.scalable or not font.get_char_index(point):
             return False
@@ -140,9 +170,15 @@ def _holds(family: str, point: int, bold: bool, fonts_installed: int) -> bool:
         glyph = font.load_char(point, LoadFlags.NO_HINTING)
     except (ValueError, RuntimeError, OSError):
         return False
-    return (
-        chr(point).isspace() or point in _JOINERS or glyph.width > 0 or unicodedata.combining(chr(point)) > 0
-    )
+    char = chr(point)
+    return glyph.width > 0 or char.isspace() or point in _JOINERS or unicodedata.combining(char) > 0
+
+
+@lru_cache(maxsize=1024)
+def _weights(family: str, fonts_installed: int) -> frozenset[int]:
+    """The weights that a family comes in, 400 for regular and 700 for bold."""
+    found = (font.weight for font in fontManager.ttflist if font.name == family)
+    return frozenset(weight if isinstance(weight, int) else weight_dict.get(weight, 0) for weight in found)
 
 
 @lru_cache(maxsize=256)
@@ -155,7 +191,7 @@ def font_for(text: str, size: float, bold: bool = False, code: bool = False) -> 
     shown = drawable(text, code, bold)
     if shown.has_stand_in:
         size = min(size, max(9.0, 0.8 * size))
-    return shown.text, _sized(shown.families, round(0.72 * size, 3), bold)
+    return shown.text, _sized(shown.families, round(0.72 * size, 3), bold and shown.bold)
 
 
 @lru_cache(maxsize=1024)

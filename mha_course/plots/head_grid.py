@@ -66,8 +66,8 @@ def head_grid(
     ]
     n_q, n_k = heads[0].weights.shape
     alt = (
-        f"Attention maps of {len(heads)} heads, each {n_q} queries (rows) by {n_k} keys (columns), one colour "
-        f"scale. {listed(parts, 16)}.{_hatched_words(heads)}"
+        f"Attention maps of {len(heads)} heads, each {n_q} queries (rows) by {n_k} keys (columns), one "
+        f"colour scale. {listed(parts, 16)}.{_hatched_words(heads)}"
     )
     return framed(paint, grid.width, height, alt, title, " ".join(notes) or None)
 
@@ -200,8 +200,8 @@ def _layers_grid(maps: list[list[Map]], title: str | None, notes: list[str], vma
         for j, one in enumerate(layer)
     ]
     alt = (
-        f"Attention maps of {n_layers} layers (down) by {h} heads (across), each {n_q} queries by {n_k} keys, one "
-        f"colour scale. {listed(parts, 24)}.{_hatched_words(maps[0])}"
+        f"Attention maps of {n_layers} layers (down) by {h} heads (across), each {n_q} queries by {n_k} "
+        f"keys, one colour scale. {listed(parts, 24)}.{_hatched_words(maps[0])}"
     )
     return framed(paint, width, top + n_layers * pitch_y - 8, alt, title, " ".join(notes) or None)
 

@@ -48,7 +48,7 @@ def heatmap(
     cell = cell or max(1, min(_LARGEST_CELL, int(room / n_k), int(_TALLEST / n_q)))
     around = attention_map.margins(one, cell)
     bar = 24.0
-    top = around.top + 18
+    top = around.top
     width = max(around.left + cell * n_k + around.right, around.left + 220)
     # The scale stands below, so that a small map isn't pushed aside by it.
     height = top + cell * n_q + 14 + bar
@@ -56,7 +56,7 @@ def heatmap(
     def paint(canvas: Canvas, x: float, y: float) -> None:
         left, upper = round(x + around.left), round(y + top)
         attention_map.draw(canvas, left, upper, cell, one, vmax)
-        axis_names(canvas, left, y, upper)
+        attention_map.axis_names(canvas, left, upper)
         bar_y = upper + cell * n_q + 18
         canvas.text(left, bar_y + 4, "weight", 11, "ink3")
         attention_map.colour_bar(canvas, left + text_width("weight", 11) + 22, bar_y, vmax)
@@ -64,12 +64,6 @@ def heatmap(
     alt = f"Attention map of {n_q} queries (rows) by {n_k} keys (columns). {attention_map.in_words(one)}"
     extra = " ".join(part for part in (note, cut, attention_map.thinned(one, cell)) if part)
     return framed(paint, width, height, alt, title, extra or None)
-
-
-def axis_names(canvas: Canvas, left: float, y: float, upper: float) -> None:
-    """The words "query ↓" beside the first row's labels and "key →" above the columns' labels."""
-    canvas.text(left - 6, upper - 9, "query ↓", 12, "ink", ha="right", bold=True)
-    canvas.text(left, y + 8, "key →", 12, "ink", bold=True)
 
 
 def first_tokens(one: attention_map.Map) -> tuple[attention_map.Map, str]:

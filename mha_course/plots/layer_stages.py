@@ -41,14 +41,20 @@ def tinted(strength: np.ndarray, colours: np.ndarray, ground: np.ndarray) -> np.
     return ground + (colours - ground) * strength[..., None]
 
 
-def grid(canvas: Canvas, x: float, y: float, cell: float, rgb: np.ndarray, ground: str) -> None:
+def grid(canvas: Canvas, x: float, y: float, rgb: np.ndarray, ground: str, frame: bool = False) -> None:
     """A block of cells whose upper left corner is (x, y), with hairlines in the ground's colour."""
     rows, columns = rgb.shape[:2]
-    x, y = round(x), round(y)
-    canvas.cells(x, y, columns * cell, rows * cell, np.round(rgb))
-    steps = [((x, y + i * cell), (x + columns * cell, y + i * cell)) for i in range(1, rows)]
-    steps += [((x + j * cell, y), (x + j * cell, y + rows * cell)) for j in range(1, columns)]
-    canvas.lines(steps, ground, 0.75, z=1.5)
+    x, y, width, height = round(x), round(y), columns * CELL, rows * CELL
+    canvas.cells(x, y, width, height, np.round(rgb))
+    _hairlines(canvas, x, y, rows, columns, ground)
+    if frame:
+        canvas.rect(x - 0.5, y - 0.5, width + 1, height + 1, edge="edge", stroke=0.75, z=2)
+
+
+def _hairlines(canvas: Canvas, x: float, y: float, rows: int, columns: int, ground: str) -> None:
+    across = [((x, y + i * CELL), (x + columns * CELL, y + i * CELL)) for i in range(1, rows)]
+    down = [((x + j * CELL, y), (x + j * CELL, y + rows * CELL)) for j in range(1, columns)]
+    canvas.lines(across + down, ground, 0.75, z=1.5)
 
 
 def head_rgb(theme: themes.Theme) -> np.ndarray:
@@ -67,9 +73,7 @@ def mixed(
     rgb = tinted(strength * stripes, np.broadcast_to(heads, (*stripes.shape, 3)), back)
     left, top = round(middle - D_MODEL * CELL / 2), round(y)
     canvas.cells(left, top, D_MODEL * CELL, N * CELL, np.round(rgb))
-    lines = [((left, top + i * CELL), (left + D_MODEL * CELL, top + i * CELL)) for i in range(1, N)]
-    lines += [((left + j * CELL, top), (left + j * CELL, top + N * CELL)) for j in range(1, D_MODEL)]
-    canvas.lines(lines, ground, 0.75, z=1.5)
+    _hairlines(canvas, left, top, N, D_MODEL, ground)
 
 
 def block_outputs() -> tuple[torch.Tensor, torch.Tensor]:

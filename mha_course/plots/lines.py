@@ -57,7 +57,7 @@ def lines(
     names = [wrap(name, _NAME_MOST, 12) for name in values]
     right = max(_NAME_LEAST, *(text_width(line, 12) for name in names for line in name)) + 18
     y_ticks = axes.value_ticks(axes.Axis(low, high, 0, 1, log_y))
-    y_texts = axes.tick_texts(y_ticks)
+    y_texts = axes.tick_texts(y_ticks, log_y)
     left = max(text_width(text, 12) for text in y_texts) + 8 + (22 if y_label else 0)
     bottom = 26 + (20 if x_label else 0)
     draw_markers = markers if markers is not None else len(places) <= 24
@@ -123,7 +123,7 @@ def _x_axis(
         at, texts = list(places), axes.tick_texts(places)
     else:
         at = axes.value_ticks(axis)
-        texts = axes.tick_texts(at)
+        texts = axes.tick_texts(at, axis.log)
     spots = [axis.at(v) for v in at]
     for i in axes.without_overlap(spots, texts):
         canvas.text(spots[i], floor + 15, texts[i], 12, ha="center")
@@ -210,11 +210,10 @@ def _in_words(
         else:
             first, last = good[0], good[-1]
             low, high = good[row[good].argmin()], good[row[good].argmax()]
-            parts.append(
-                f"{name}: from {numerals.number(row[first])} at {where[first]} to {numerals.number(row[last])} at "
-                f"{where[last]}, lowest {numerals.number(row[low])} at {where[low]}, highest "
-                f"{numerals.number(row[high])} at {where[high]}"
+            start, end, least, most = (
+                f"{numerals.number(row[i])} at {where[i]}" for i in (first, last, low, high)
             )
+            parts.append(f"{name}: from {start} to {end}, lowest {least}, highest {most}")
     shaded = f" Shaded bands around {', '.join(ranges)}." if ranges else ""
     over = f" over {x_label}" if x_label else ""
     return f"Line plot of {y_label or 'values'}{over}. {numerals.listed(parts, 12)}.{shaded}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from mha_course import theme as themes
 from mha_course.plots import labels, numerals
-from mha_course.plots.attention_map import gaps, hatch, rgb_table
+from mha_course.plots.attention_map import axis_names, gaps, hatch, rgb_table
 from mha_course.plots.canvas import Canvas, text_width
 from mha_course.plots.picture import PADDING, WIDEST, Picture, framed
 
@@ -153,8 +153,8 @@ class _Table:
         # A column's name that fits above its cells stays level.
         names = max((text_width(labels.shown(name), 11) for name in self.column_labels), default=0)
         self.left = labels.left_width(list(self.row_labels)) + 8
-        if row_name:
-            self.left = max(self.left, text_width(row_name, 12, bold=True) + 8)
+        for name in filter(None, (row_name, column_name)):
+            self.left = max(self.left, text_width(name, 12, bold=True) + 8)
         space = (room - self.left) / self.columns
         wide = max(_CELL, longest + 10)
         fits = wide <= space and self.rows * self.columns <= _MOST_NUMBERS and not self.is_mask
@@ -165,11 +165,12 @@ class _Table:
         self.cell_height = float(
             _CELL if self.numbers else max(1.0, min(self.cell_width, int(560 / self.rows) or 1))
         )
-        self.level = names + 4 <= self.cell_width
-        self.step = 1 if self.level else labels.every(self.columns, self.cell_width)
+        self.level = names + 4 <= self.cell_width or column_labels is None
+        self.step = labels.every(self.columns, self.cell_width, names + 6 if self.level else 12)
         tops = [labels.top_label(name, self.cell_width * self.step) for name in self.column_labels]
         rise = 20.0 if self.level else max((t.rise for t in tops[:: self.step]), default=0.0) + 6
-        self.top = rise + (18 if column_name or row_name else 0)
+        # Names of the axes stand in the corner above the row labels.
+        self.top = max(rise, 36.0) if column_name or row_name else rise
         lean = max(
             (t.overhang - (self.columns - j - 0.5) * self.cell_width for j, t in enumerate(tops)), default=0.0
         )
@@ -212,10 +213,7 @@ class _Table:
             else:
                 label = labels.top_label(self.column_labels[j], wide * self.step)
                 labels.draw_top_label(canvas, label, middle, upper, wide * self.step)
-        if self.row_name:
-            canvas.text(left - 6, upper - 9, self.row_name, 12, "ink", ha="right", bold=True)
-        if self.column_name:
-            canvas.text(left, y + 8, self.column_name, 12, "ink", bold=True)
+        axis_names(canvas, left, upper, self.row_name or "", self.column_name or "")
 
     def in_words(self) -> str:
         what = "Mask" if self.is_mask else "Table"
@@ -226,7 +224,8 @@ class _Table:
                 f"{name}: " + "".join("x" if cut else "1" for cut in row)
                 for name, row in zip(self.row_labels, self.hatched, strict=True)
             ]
-            return f"{text} {int((~self.hatched).sum())} of {self.hatched.size} cells are True; 1 = True, x = False: {numerals.listed(rows, 12)}."
+            count = f"{int((~self.hatched).sum())} of {self.hatched.size} cells are True"
+            return f"{text} {count}; 1 = True, x = False: {numerals.listed(rows, 12)}."
         if self.values.size <= 64:
             rows = [f"{n}: {', '.join(row)}" for n, row in zip(self.row_labels, self.texts, strict=True)]
             return f"{text} {numerals.listed(rows, 16)}."

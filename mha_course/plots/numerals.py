@@ -52,10 +52,15 @@ def number(value: float, decimals: int | None = None) -> str:
 
 def _scientific(value: float) -> str:
     mantissa, exponent = f"{value:.1e}".split("e")
-    power = "10" + str(int(exponent)).translate(_SUPERSCRIPTS)
+    power = power_of_ten(int(exponent))
     if mantissa in ("1.0", "-1.0"):
         return mantissa[:-3].replace("-", MINUS) + power
     return f"{mantissa.removesuffix('.0').replace('-', MINUS)}×{power}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """10 with a raised exponent."""
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def weight(value: float) -> str:

@@ -22,15 +22,21 @@ _NARROWEST_NOTE = 440
 # The theme is an attribute that JupyterLab puts on <body>. Elsewhere (an exported page, VS Code) the
 # reader's own preference counts. The light picture carries no rule: where style sheets are stripped,
 # as in an untrusted notebook, it is the one that stays, and the dark one is hidden by its own style.
-_STYLE = (
-    "<style>"
-    '[data-jp-theme-light="false"] .mha-picture-light,.vscode-dark .mha-picture-light{display:none!important}'
-    '[data-jp-theme-light="false"] .mha-picture-dark,.vscode-dark .mha-picture-dark{display:block!important}'
-    "@media (prefers-color-scheme:dark){"
-    "body:not([data-jp-theme-light]):not([data-vscode-theme-kind]) .mha-picture-light{display:none!important}"
-    "body:not([data-jp-theme-light]):not([data-vscode-theme-kind]) .mha-picture-dark{display:block!important}}"
-    "</style>"
-)
+_DARK_HOSTS = ('[data-jp-theme-light="false"]', ".vscode-dark")
+_NO_HOST = "body:not([data-jp-theme-light]):not([data-vscode-theme-kind])"
+
+
+def _style() -> str:
+    """Rules that swap the two pictures where the ground is dark."""
+
+    def swap(under: str) -> str:
+        return (
+            f"{under} .mha-picture-light{{display:none!important}}"
+            f"{under} .mha-picture-dark{{display:block!important}}"
+        )
+
+    rules = "".join(map(swap, _DARK_HOSTS))
+    return f"<style>{rules}@media (prefers-color-scheme:dark){{{swap(_NO_HOST)}}}</style>"
 
 
 class Picture:
@@ -79,12 +85,12 @@ class Picture:
         display = "block" if theme == "light" else "none"
         return (
             f'<img class="mha-picture mha-picture-{theme}" alt="{html.escape(self.alt)}" width="{width}" '
-            f'style="display: {display}; width: {width}px; max-width: 100%; height: auto; border-radius: 8px" '
-            f'src="data:image/png;base64,{data}">'
+            f'style="display: {display}; width: {width}px; max-width: 100%; height: auto; border-radius: 8px"'
+            f' src="data:image/png;base64,{data}">'
         )
 
     def _repr_html_(self) -> str:
-        return f"{_STYLE}{self._image('light')}{self._image('dark')}"
+        return f"{_style()}{self._image('light')}{self._image('dark')}"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/plain": repr(self)}
@@ -107,11 +113,11 @@ def framed(
     width, height: size of that drawing in px. Title and note are wrapped, never clipped.
     """
     room = widest - 2 * PADDING
-    words = [
+    widths = [
         text_width(title or "", TITLE_SIZE, bold=True),
         min(_NARROWEST_NOTE, text_width(note or "", NOTE_SIZE)),
     ]
-    inner = max(width, min(room, max(words)))
+    inner = max(width, min(room, max(widths)))
     titles = wrap(title, inner, TITLE_SIZE, bold=True) if title else []
     notes = wrap(note, inner, NOTE_SIZE) if note else []
     top = PADDING + 21 * len(titles) + (7 if titles else 0)
@@ -124,8 +130,8 @@ def framed(
         for i, line in enumerate(notes):
             canvas.text(PADDING, bottom + 8 + 17 * i, line, NOTE_SIZE, "ink3")
 
-    words = " ".join(_sentence(part) for part in (title, alt, note) if part)
-    return Picture(draw, inner + 2 * PADDING, bottom + 17 * len(notes) + PADDING, words)
+    spoken = " ".join(_sentence(part) for part in (title, alt, note) if part)
+    return Picture(draw, inner + 2 * PADDING, bottom + 17 * len(notes) + PADDING, spoken)
 
 
 def _sentence(text: str) -> str:

@@ -36,18 +36,25 @@ def split_picture(
     # The owner of each input cell is read off the heads themselves.
     owner_of = {int(v): i for i, head in enumerate(heads[0]) for v in head.flatten()}
     owners = x[0].clone().apply_(lambda v: owner_of[v]).numpy()
-    name_width = 25 + text_width(f"heads[0, {h - 1}]", 12, code=True)
-    gap = 18.0
-    beside = (_ROOM - _LEFT - _ARROW - gap * (h - 1)) / (2 * d_model)
-    wide = int(min(28, beside))
-    stack_pitch = max(d_k * wide + gap, name_width + 10)
-    level = wide >= 18 and _LEFT + d_model * wide + _ARROW + h * stack_pitch <= _ROOM
-    if not level:
+    name_width = 24 + text_width(f"heads[0, {h - 1}]", 12, code=True)
+    gap = max(6.0, min(18.0, 110 / max(1, h - 1)))
+
+    def beside(cell: int) -> float:
+        """Width of x and all stacks on one level with cells of this width."""
+        pitch = max(d_k * cell + gap, name_width + 10)
+        return _LEFT + d_model * cell + _ARROW + (h - 1) * pitch + max(d_k * cell, name_width)
+
+    wide = next((cell for cell in range(28, 17, -1) if beside(cell) <= _ROOM), 0)
+    level = wide > 0
+    if level:
+        stack_pitch = max(d_k * wide + gap, name_width + 10)
+    else:
         wide = max(1, int(min(28, (_ROOM - _LEFT - gap * (h - 1)) / d_model)))
         stack_pitch = d_k * wide + gap
-    numbers = wide >= text_width(str(n * d_model - 1), 11) + 5
+    numbers = wide >= text_width(str(n * d_model - 1), 12, bold=True) + 6
     row = _ROW if wide >= 12 else 16.0
-    start_x = _LEFT
+    # Above the stacks x stands in their middle, so that no head's features fall far aside.
+    start_x = _LEFT if level else _LEFT + (h - 1) * gap / 2
     stack_x = _LEFT + d_model * wide + _ARROW if level else _LEFT
     stack_y = 0.0 if level else 20 + n * row + 52
     lit = {token}
@@ -79,7 +86,7 @@ def split_picture(
             names(canvas, left + stack_x, top + stack_y)
         for i in range(h):
             at = left + stack_x + i * stack_pitch
-            if h * d_k * wide / h >= 20 or i % 2 == 0:
+            if d_k * wide >= 16 or i % 2 == 0:
                 canvas.chip(at + 1, top + stack_y, i)
             if d_k * wide >= name_width - 4 or level:
                 canvas.text(at + 24, top + stack_y + 8, f"heads[0, {i}]", 12, "ink", code=True)
@@ -95,11 +102,12 @@ def split_picture(
 
     def spoken(i: int) -> str:
         first, last = int(heads[0, i, token, 0]), int(heads[0, i, token, -1])
-        return f"features {i * d_k} to {(i + 1) * d_k - 1} ({first} to {last}) are row {token} of heads[0, {i}], head {i + 1}"
+        features = f"features {i * d_k} to {(i + 1) * d_k - 1} ({first} to {last})"
+        return f"{features} are row {token} of heads[0, {i}], head {i + 1}"
 
     alt = (
-        f"A table of {n} tokens by {d_model} features is split into {h} heads of {n} by {d_k}. Of token {token}, "
-        f"{listed([spoken(i) for i in range(h)], 12)}."
+        f"A table of {n} tokens by {d_model} features is split into {h} heads of {n} by {d_k}. "
+        f"Of token {token}, {listed([spoken(i) for i in range(h)], 12)}."
     )
     if level:
         width = stack_x + (h - 1) * stack_pitch + max(d_k * wide, name_width)
@@ -115,7 +123,7 @@ def split_picture(
             ", ".join(map(str, row_values)) if d_k <= 8 else f"{row_values[0]} to {row_values[-1]}"
         )
         note = (
-            f"Features {middle * d_k} to {(middle + 1) * d_k - 1} of token {token} ({listed_values}) are the whole of "
-            f"row {token} of heads[0, {middle}]. No head got a piece of another token."
+            f"Features {middle * d_k} to {(middle + 1) * d_k - 1} of token {token} ({listed_values}) are the "
+            f"whole of row {token} of heads[0, {middle}]. No head got a piece of another token."
         )
     return framed(paint, width, height, alt, title, note)
