@@ -134,9 +134,9 @@ def draw(
         text = labels.shown(attention.query_tokens[q])
         canvas.text(x - 6, y + (q + 0.5) * cell, text, labels.SIZE, ha="right")
     step = labels.every(n_k, cell)
-    for k in range(0, n_k, step) if top else ():
-        label = labels.top_label(attention.key_tokens[k], cell * step)
-        labels.draw_top_label(canvas, label, x + (k + 0.5) * cell, y, cell * step)
+    named = labels.top_labels(attention.key_tokens[::step], cell * step) if top else ()
+    for i, label in enumerate(named):
+        labels.draw_top_label(canvas, label, x + (i * step + 0.5) * cell, y)
 
 
 def hatch(canvas: Canvas, x: float, y: float, width: float, height: float, cells: np.ndarray) -> None:
@@ -168,10 +168,9 @@ def margins(attention: Map, cell: float, left: bool = True) -> Margins:
     n_q, n_k = attention.weights.shape
     step = labels.every(n_k, cell)
     top, right = 0.0, 0.0
-    for k in range(0, n_k, step):
-        label = labels.top_label(attention.key_tokens[k], cell * step)
+    for i, label in enumerate(labels.top_labels(attention.key_tokens[::step], cell * step)):
         top = max(top, label.rise)
-        middle = (k + 0.5) * cell
+        middle = (i * step + 0.5) * cell
         right = max(right, middle + label.overhang - n_k * cell)
     side = labels.left_width(list(attention.query_tokens[:: labels.every(n_q, cell)])) + 8 if left else 0.0
     if left:

@@ -176,8 +176,9 @@ def _holds(family: str, point: int, bold: bool, fonts_installed: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def _weights(family: str, fonts_installed: int) -> frozenset[int]:
-    """The weights that a family comes in, 400 for regular and 700 for bold."""
-    found = (font.weight for font in fontManager.ttflist if font.name == family)
+    """The weights of a family's upright fonts, 400 for regular and 700 for bold."""
+    fonts = (font for font in fontManager.ttflist if font.name == family and font.style == "normal")
+    found = (font.weight for font in fonts if font.stretch == "normal")
     return frozenset(weight if isinstance(weight, int) else weight_dict.get(weight, 0) for weight in found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mha_course.plots import fonts
@@ -29,49 +30,64 @@ def every(n: int, cell: float, least: float = 12.0) -> int:
 
 @dataclass(frozen=True)
 class TopLabel:
-    """One label above a column. It is turned, stacked (Chinese, Japanese, Korean) or upright (emoji)."""
+    """One label above a column: turned by so many degrees, stacked (Chinese, Japanese, Korean), or level
+    (emoji). rise, overhang: px that it needs upwards from the map and to the right of its column's middle."""
 
     text: str
     way: str
+    turn: float
     rise: float
     overhang: float
 
 
-def angle(cell: float) -> float:
-    """How far the top labels turn, in degrees: more where cells are narrow."""
-    return 60.0 if cell < 20 else 50.0
+def top_labels(tokens: Sequence[str], cell: float, size: float = SIZE) -> list[TopLabel]:
+    """How the tokens stand above columns of `cell` px: leaning out to the right, more where it is narrow.
+
+    Beside stacked labels the others stand upright, because leaning they would run into them.
+    """
+    ways = [_way(token) for token in tokens]
+    turn = 90.0 if "stacked" in ways else 60.0 if cell < 20 else 50.0
+    return [_top_label(token, way, turn, size) for token, way in zip(tokens, ways, strict=True)]
 
 
-def top_label(token: str, cell: float, size: float = SIZE) -> TopLabel:
-    """How a token stands above its column, with the room it needs: rise upwards, overhang to the right."""
+def _way(token: str) -> str:
     text = shown(token)
-    drawn = fonts.drawable(text)
-    if any(fonts.is_east_asian(char) for char in text) and not drawn.has_stand_in:
+    if fonts.drawable(text).has_stand_in:
+        return "turned"
+    if any(fonts.is_east_asian(char) for char in text):
+        return "stacked"
+    return "level" if len(text) <= 2 and all(fonts.is_emoji(char) for char in text) else "turned"
+
+
+def _top_label(token: str, way: str, turn: float, size: float) -> TopLabel:
+    text = shown(token)
+    if way == "stacked":
         if len(text) > _STACKED_LONGEST:
             text = text[: _STACKED_LONGEST - 1] + "⋮"
-        return TopLabel(text, "stacked", 1.2 * size * len(text) + 4, 0.0)
+        return TopLabel(text, way, 0.0, 1.2 * size * len(text) + 4, 0.6 * size)
     width = text_width(text, size)
-    if not drawn.has_stand_in and len(text) <= 2 and all(fonts.is_emoji(char) for char in text):
-        return TopLabel(text, "upright", 1.3 * size + 4, max(0.0, (width - cell) / 2))
-    turn = math.radians(angle(cell))
-    rise = width * math.sin(turn) + 0.8 * size * math.cos(turn) + 5
-    return TopLabel(text, "turned", rise, width * math.cos(turn) + 0.6 * size * math.sin(turn))
+    if way == "level":
+        return TopLabel(text, way, 0.0, 1.3 * size + 4, width / 2)
+    sine, cosine = math.sin(math.radians(turn)), math.cos(math.radians(turn))
+    rise = width * sine + 0.8 * size * cosine + 6
+    return TopLabel(text, way, turn, rise, width * cosine + 0.6 * size * sine)
 
 
 def draw_top_label(
-    canvas: Canvas, label: TopLabel, x: float, y: float, cell: float, size: float = SIZE, colour: str = "ink2"
+    canvas: Canvas, label: TopLabel, x: float, y: float, size: float = SIZE, colour: str = "ink2"
 ) -> None:
     """Draw the label above the column whose middle is x and whose upper edge is y."""
     if label.way == "stacked":
         for i, char in enumerate(reversed(label.text)):
             canvas.text(x, y - 5 - size * (0.5 + 1.2 * i), char, size, colour, ha="center")
-    elif label.way == "upright":
+    elif label.way == "level":
         canvas.text(x, y - 5 - 0.55 * size, label.text, size, colour, ha="center")
     else:
-        turn = math.radians(angle(cell))
+        turn = math.radians(label.turn)
         # The middle of the letters, not their base line, points at the middle of the column.
         dx, dy = 0.36 * size * math.sin(turn), 0.36 * size * math.cos(turn)
-        canvas.text(x + dx - 1, y - 5 + dy - 1, label.text, size, colour, turn=angle(cell))
+        lean = 1.0 if label.turn < 90 else 0.0
+        canvas.text(x + dx - lean, y - 5 + dy - lean, label.text, size, colour, turn=label.turn)
 
 
 def left_width(tokens: list[str], size: float = SIZE) -> float:

@@ -167,13 +167,14 @@ class _Table:
         )
         self.level = names + 4 <= self.cell_width or column_labels is None
         self.step = labels.every(self.columns, self.cell_width, names + 6 if self.level else 12)
-        tops = [labels.top_label(name, self.cell_width * self.step) for name in self.column_labels]
-        rise = 20.0 if self.level else max((t.rise for t in tops[:: self.step]), default=0.0) + 6
+        wide = self.cell_width
+        self.tops = labels.top_labels(self.column_labels[:: self.step], wide * self.step)
+        rise = 20.0 if self.level else max(label.rise for label in self.tops) + 6
         # Names of the axes stand in the corner above the row labels.
         self.top = max(rise, 36.0) if column_name or row_name else rise
-        lean = max(
-            (t.overhang - (self.columns - j - 0.5) * self.cell_width for j, t in enumerate(tops)), default=0.0
-        )
+        middles = [(i * self.step + 0.5) * wide for i in range(len(self.tops))]
+        ends = [at + label.overhang for at, label in zip(middles, self.tops, strict=True)]
+        lean = max(ends) - self.columns * wide
         self.width = self.left + self.columns * self.cell_width + (1 if self.level else max(lean, 1))
         self.height = self.top + self.rows * self.cell_height
         self.shape_text = f"({self.rows}, {self.columns})"
@@ -206,13 +207,12 @@ class _Table:
                 canvas.text(*middle, text, 11, ink, ha="center")
         for i in range(0, self.rows, labels.every(self.rows, high)):
             canvas.text(left - 6, upper + (i + 0.5) * high, labels.shown(self.row_labels[i]), 11, ha="right")
-        for j in range(0, self.columns, self.step):
-            middle = left + (j + 0.5) * wide
+        for i, label in enumerate(self.tops):
+            middle = left + (i * self.step + 0.5) * wide
             if self.level:
-                canvas.text(middle, upper - 10, labels.shown(self.column_labels[j]), 11, ha="center")
+                canvas.text(middle, upper - 10, label.text, 11, ha="center")
             else:
-                label = labels.top_label(self.column_labels[j], wide * self.step)
-                labels.draw_top_label(canvas, label, middle, upper, wide * self.step)
+                labels.draw_top_label(canvas, label, middle, upper)
         axis_names(canvas, left, upper, self.row_name or "", self.column_name or "")
 
     def in_words(self) -> str:
