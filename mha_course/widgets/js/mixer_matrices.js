@@ -79,8 +79,8 @@ function mixerHeading(svg, x, y, title, note, anchor) {
 
 function mixerColumnNames(svg, x, y, cell, view) {
   view.featureNames.slice(0, view.columns).forEach((name, i) => {
-    const node = svgText(svg, 0, 0, shortWord(name, 10), "mha-mix-tick", "start");
-    node.setAttribute("transform", `translate(${x + (i + 0.5) * cell + 3} ${y}) rotate(-50)`);
+    const label = svgText(svg, 0, 0, shortWord(name, 10), "mha-mix-tick", "start");
+    label.setAttribute("transform", `translate(${x + (i + 0.5) * cell + 3} ${y}) rotate(-50)`);
   });
 }
 
@@ -94,7 +94,7 @@ function headStrip(svg, group, x, y, height) {
 function mixerBand(svg, place, at, view, paint) {
   const { group, y, height } = place;
   const centre = y + height / 2;
-  headChip(svg, group, 0, centre);
+  svgChip(svg, group, 0, centre);
   svgText(svg, 24, centre + 4, group.on ? group.title : "off", "mha-mix-label", "start");
   if (!group.band) {
     svgText(svg, at.woX, centre + 4, group.missing, "mha-mix-note", "start");
@@ -132,7 +132,7 @@ function mixerBand(svg, place, at, view, paint) {
 }
 
 function mixerShare(svg, group, box, view, paint, withChip) {
-  if (withChip) headChip(svg, group, 8, box.y + 13);
+  if (withChip) svgChip(svg, group, 8, box.y + 13);
   headStrip(svg, group, box.x - 8, box.y, box.height);
   const part = svgNode("g", { "data-part": "share", "data-head": group.key, "data-off": String(!group.on) });
   if (group.on) {
@@ -181,8 +181,4 @@ function mixerLegend(svg, x, y, view) {
   const box = { x: start, y: y - 7, width: 20, height: 11 };
   svg.append(hatched(box), framed(box));
   svgText(svg, start + 26, y + 3, "switched off", "mha-mix-tick", "start");
-}
-
-function plainNumber(value) {
-  return String(Number(value.toPrecision(3)));
 }

@@ -14,15 +14,6 @@
 // Classes: mha-grid (is-short, has-words), mha-grid-cell (is-lit, is-owned, is-gap, is-blank, is-painted),
 // mha-grid-row-label, mha-grid-column-label, mha-grid-bar. Cells that a head owns carry data-head="1"...
 
-const MINUS = "\u2212";
-
-function numberText(value, places) {
-  if (!Number.isFinite(value)) return value < 0 ? MINUS + "∞" : "∞";
-  const text = Math.abs(value).toFixed(places);
-  // A rounded zero has no sign: "−0.00" would be read as a fact.
-  return (value < 0 && Number(text) !== 0 ? MINUS : "") + text;
-}
-
 function gapCell() {
   return { text: "…", head: null, gap: true };
 }
@@ -69,11 +60,6 @@ function numberGrid(spec) {
   root.setAttribute("role", spec.onRow ? "group" : "img");
   root.setAttribute("aria-label", spec.label);
   return root;
-}
-
-function shortWord(text, limit = 12) {
-  const points = Array.from(String(text));
-  return points.length > limit ? points.slice(0, limit - 1).join("") + "…" : String(text);
 }
 
 function gridLabel(text, kind) {

@@ -1,12 +1,12 @@
 // The OutputMixer: switches for the heads of one token, and what W_O makes of those that are on.
 //
-// Traits read: sentence (a dict from Python, see output_mixer.py), on (list of booleans, one a group), token (index).
+// Traits: answer (from Python, see mixer_payload.py), on (list of booleans, one a group), token (index).
 // Switching and sums are done here, so a switch answers at once; `on` and `token` go back to Python.
 // Parts: button[role=switch][data-head="1"]..., button[data-all="on" | "one" | "off"], select[data-token],
 // svg.mha-mix-matrices, svg.mha-mix-chart (arrow keys move over the features), .mha-mix-read, .mha-mix-statement.
 
 function mixerView(model, picked) {
-  const sentence = model.get("sentence");
+  const sentence = model.get("answer");
   const on = model.get("on");
   const token = Math.min(model.get("token"), sentence.tokens.length - 1);
   const groups = sentence.groups.map((group, i) => {
@@ -57,12 +57,16 @@ function mixerSwitched(sentence, on) {
   return { lead: `${many ? "Heads" : "Head"} ${listWords(names)} off` };
 }
 
-function renderOutputMixer(model, root, theme) {
+function render({ model, el }) {
+  const root = node("div", { class: "mha-widget mha-mix", role: "group", "aria-label": "W_O mixes the heads" });
+  el.append(root);
   const parts = mixerFrame(root);
+  const say = liveRegion(root);
+  const tips = cellTips(root, say);
+  tips.roam(parts.matrices);
+  let theme = currentTheme();
   let picked = null;
   let only = -1;
-  const tip = theme.tip;
-
   const setOn = (on) => {
     model.set("on", on);
     model.save_changes();
@@ -70,7 +74,7 @@ function renderOutputMixer(model, root, theme) {
   };
   parts.all.forEach((button) => {
     button.addEventListener("click", () => {
-      const groups = model.get("sentence").groups;
+      const groups = model.get("answer").groups;
       if (button.dataset.all === "one") {
         const free = groups.map((group, i) => i).filter((i) => !groups[i].fixed);
         only = (only + 1) % free.length;
@@ -87,7 +91,7 @@ function renderOutputMixer(model, root, theme) {
     draw();
   });
   parts.chart.addEventListener("keydown", (event) => {
-    const columns = model.get("sentence").columns;
+    const columns = model.get("answer").columns;
     const moves = { ArrowRight: 1, ArrowLeft: -1 };
     let next = null;
     if (event.key in moves) next = picked === null ? 0 : (picked + moves[event.key] + columns) % columns;
@@ -105,11 +109,13 @@ function renderOutputMixer(model, root, theme) {
 
   function pick(feature) {
     picked = feature;
-    drawPictures();
+    const view = mixerView(model, picked);
+    drawChart(view);
+    say(mixerSentence(view, picked));
   }
 
   function drawSwitches() {
-    const sentence = model.get("sentence");
+    const sentence = model.get("answer");
     const on = model.get("on");
     const free = sentence.groups.map((group, i) => i).filter((i) => !sentence.groups[i].fixed);
     if (parts.switches.children.length !== free.length) {
@@ -128,7 +134,7 @@ function renderOutputMixer(model, root, theme) {
   }
 
   function drawHead() {
-    const sentence = model.get("sentence");
+    const sentence = model.get("answer");
     const token = model.get("token");
     if (parts.token.dataset.stamp !== sentence.stamp) {
       parts.token.replaceChildren(...sentence.tokens.map((word, i) => {
@@ -146,7 +152,7 @@ function renderOutputMixer(model, root, theme) {
   }
 
   function drawStatement() {
-    const sentence = model.get("sentence");
+    const sentence = model.get("answer");
     const on = model.get("on");
     const gap = document.createElement("strong");
     gap.textContent = sentence.gap;
@@ -165,22 +171,32 @@ function renderOutputMixer(model, root, theme) {
     if (said.all) parts.statement.append(sentence.hasBias ? " Only the bias is left." : " Nothing is left of it.");
   }
 
+  function size(svg, height, width) {
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", height);
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  }
+
+  const roomWidth = () => Math.max(280, parts.body.clientWidth || 798);
+
+  function drawChart(view) {
+    const width = roomWidth();
+    size(parts.chart, drawMixerChart(parts.chart, width, view), width);
+    setText(parts.read, view.picked === null || view.picked >= view.columns
+      ? "Point at a feature, or use the arrow keys in the chart, to read its numbers."
+      : mixerSentence(view, view.picked));
+  }
+
   function drawPictures() {
     const view = mixerView(model, picked);
-    const paint = { diverging: theme.diverging, tip };
-    const width = Math.max(280, parts.body.clientWidth || 798);
-    for (const [svg, drawPart] of [[parts.matrices, drawMixerMatrices], [parts.chart, drawMixerChart]]) {
-      const height = drawPart(svg, width, view, paint);
-      svg.setAttribute("width", width);
-      svg.setAttribute("height", height);
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    }
+    const paint = { diverging: (value) => signedColour(value, 1, theme), tip: tips.tip };
+    tips.clear();
+    const width = roomWidth();
+    size(parts.matrices, drawMixerMatrices(parts.matrices, width, view, paint), width);
     const sizes = view.groups.map((group) => `${group.title} ${group.on ? numberText(group.size, 2) : "off"}`);
     parts.matrices.setAttribute("aria-label",
-      `concat of token ${model.get("sentence").tokens[model.get("token")]} times W_O. Length of each head’s share: ${sizes.join(", ")}.`);
-    parts.read.textContent = picked === null || picked >= view.columns
-      ? "Point at a feature, or use the arrow keys in the chart, to read its numbers."
-      : mixerSentence(view, picked);
+      `concat of token ${model.get("answer").tokens[model.get("token")]} times W_O. Length of each head’s share: ${sizes.join(", ")}.`);
+    drawChart(view);
   }
 
   function draw() {
@@ -190,16 +206,28 @@ function renderOutputMixer(model, root, theme) {
     drawStatement();
   }
 
-  const watcher = new ResizeObserver(() => drawPictures());
+  let drawnWidth = 0;
+  const watcher = new ResizeObserver(() => {
+    if (roomWidth() !== drawnWidth) {
+      drawnWidth = roomWidth();
+      drawPictures();
+    }
+  });
+  const link = connect(model, root, [], draw);
+  const stopTheme = watchTheme(root, (now) => {
+    theme = now;
+    headVariables(root, theme);
+    draw();
+  });
+  link.draw();
   watcher.observe(parts.body);
-  const stop = theme.follow(drawPictures);
-  model.on("change:sentence", draw);
   model.on("change:on", draw);
   model.on("change:token", draw);
-  draw();
   return () => {
     watcher.disconnect();
-    stop();
-    for (const name of ["sentence", "on", "token"]) model.off(`change:${name}`, draw);
+    stopTheme();
+    link.stop();
+    model.off("change:on", draw);
+    model.off("change:token", draw);
   };
 }

@@ -1,7 +1,7 @@
 // The form of a prediction: a question, radio buttons or a text box, one button, one line that says what is kept.
 //
 // Parts: form.mha-predict; input[type=radio][data-choice="0"]... or textarea[data-answer]; button[data-keep];
-// .mha-predict-status (aria-live). Traits: question, choices, answer (what was sent), kept (what is on disk), trouble.
+// .mha-predict-status (aria-live). Traits: question, choices, said (what was sent), kept (what is on disk), trouble.
 // All text is set as text content; the answer goes to Python as a string and comes back as one.
 
 const LONGEST_ANSWER = 2000;
@@ -10,19 +10,19 @@ function predictionField(model, name, changed) {
   const choices = model.get("choices");
   const kept = model.get("kept");
   if (!choices.length) {
-    const box = document.createElement("textarea");
-    box.className = "mha-predict-text";
-    box.dataset.answer = "true";
-    box.rows = 2;
-    box.maxLength = LONGEST_ANSWER;
-    box.dir = "auto";
-    box.value = kept;
-    box.setAttribute("aria-label", "your prediction");
-    box.placeholder = "What do you expect?";
-    box.addEventListener("input", changed);
+    const area = document.createElement("textarea");
+    area.className = "mha-predict-text";
+    area.dataset.answer = "true";
+    area.rows = 2;
+    area.maxLength = LONGEST_ANSWER;
+    area.dir = "auto";
+    area.value = kept;
+    area.setAttribute("aria-label", "your prediction");
+    area.placeholder = "What do you expect?";
+    area.addEventListener("input", changed);
     // JupyterLab runs cells on Shift+Enter and moves between them with arrows; here keys belong to the text.
-    box.addEventListener("keydown", (event) => event.stopPropagation());
-    return { node: box, read: () => box.value.trim(), show: (text) => { box.value = text; } };
+    area.addEventListener("keydown", (event) => event.stopPropagation());
+    return { element: area, read: () => area.value.trim(), show: (text) => { area.value = text; } };
   }
   const group = document.createElement("div");
   group.className = "mha-predict-choices";
@@ -47,10 +47,13 @@ function predictionField(model, name, changed) {
   });
   const read = () => choices[inputs.findIndex((input) => input.checked)] || "";
   const show = (text) => inputs.forEach((input, i) => { input.checked = choices[i] === text; });
-  return { node: group, read, show };
+  return { element: group, read, show };
 }
 
-function renderPrediction(model, root) {
+function render({ model, el }) {
+  const root = node("div", { class: "mha-widget mha-predict-box" });
+  el.append(root);
+  const stopTheme = watchTheme(root);
   const form = document.createElement("form");
   form.className = "mha-predict";
   form.noValidate = true;
@@ -63,7 +66,7 @@ function renderPrediction(model, root) {
   question.textContent = model.get("question");
   lead.append(word, question);
   // Two views of one widget must not share a radio group.
-  const name = `mha-predict-${model.model_id || "x"}-${Math.random().toString(36).slice(2)}`;
+  const name = freshId("predict");
   const field = predictionField(model, name, update);
   const keep = document.createElement("button");
   keep.type = "submit";
@@ -75,7 +78,7 @@ function renderPrediction(model, root) {
   const foot = document.createElement("div");
   foot.className = "mha-predict-foot";
   foot.append(keep, status);
-  form.append(lead, field.node, foot);
+  form.append(lead, field.element, foot);
   root.append(form);
 
   function update() {
@@ -84,8 +87,8 @@ function renderPrediction(model, root) {
     const trouble = model.get("trouble");
     keep.textContent = kept ? "Change my prediction" : "Keep my prediction";
     keep.disabled = !now || now === kept;
-    status.classList.toggle("is-trouble", Boolean(trouble));
-    if (trouble) status.textContent = "⚠ " + trouble;
+    status.classList.toggle("is-trouble", Boolean(trouble && now === kept));
+    if (trouble && now === kept) status.textContent = "⚠ " + trouble;
     else if (kept && now === kept) status.textContent = "✓ Kept. Now run the next cell.";
     else if (kept) status.textContent = `Kept before: ${kept.length > 80 ? kept.slice(0, 79) + "…" : kept}`;
     else status.textContent = "";
@@ -94,9 +97,10 @@ function renderPrediction(model, root) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (keep.disabled) return;
-    model.set("answer", field.read());
+    model.set("said", field.read());
     model.save_changes();
     status.textContent = "Keeping …";
+    keep.disabled = true;
   });
   const onKept = () => {
     field.show(model.get("kept"));
@@ -106,6 +110,7 @@ function renderPrediction(model, root) {
   model.on("change:trouble", update);
   update();
   return () => {
+    stopTheme();
     model.off("change:kept", onKept);
     model.off("change:trouble", update);
   };

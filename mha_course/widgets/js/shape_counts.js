@@ -4,30 +4,9 @@
 // state = {token, head, part} and act.token(t) follows another token. The numbers of x are the real input;
 // those of split and concat are torch.arange, so that a number names the place where it came from.
 
-function panelNode(kind, ...children) {
-  const node = document.createElement("div");
-  node.className = kind;
-  node.append(...children);
-  return node;
-}
-
-function panelText(kind, text) {
-  const node = document.createElement("span");
-  node.className = kind;
-  node.textContent = text;
-  return node;
-}
-
-function headBadge(head) {
-  const node = panelText("mha-chip", String(head + 1));
-  node.style.setProperty("--mha-own", `var(--mha-head-${(head % 12) + 1})`);
-  node.style.setProperty("--mha-own-ink", `var(--mha-head-ink-${(head % 12) + 1})`);
-  return node;
-}
-
 function panelArrow(word) {
-  const node = panelNode("mha-shape-arrow", panelText("mha-shape-arrow-word", word));
-  node.append(panelText("mha-shape-arrow-line", ""));
+  const node = node("div", { class: "mha-shape-arrow" }, node("span", { class: "mha-shape-arrow-word" }, word));
+  node.append(node("span", { class: "mha-shape-arrow-line" }, ""));
   node.setAttribute("aria-hidden", "true");
   return node;
 }
@@ -48,10 +27,10 @@ function panelX(frame, state, act) {
     litRow: state.token,
     onRow: act.token,
   });
-  const head = panelNode("mha-shape-caption", panelText("mha-code", "x[0]"), panelText("mha-note", `(n, d_model) = (${frame.n}, ${frame.d_model})`));
+  const head = node("div", { class: "mha-shape-caption" }, node("span", { class: "mha-code" }, "x[0]"), node("span", { class: "mha-note" }, `(n, d_model) = (${frame.n}, ${frame.d_model})`));
   const words = `Row ${state.token} is the vector of “${frame.tokens[state.token]}”: ${frame.d_model} numbers. `
     + `All b = ${frame.b} sentences go through the layer together and never meet.`;
-  return { title: "x: one row a token", body: [panelNode("mha-shape-block", head, grid)], words };
+  return { title: "x: one row a token", body: [node("div", { class: "mha-shape-block" }, head, grid)], words };
 }
 
 function countWidth(frame) {
@@ -73,9 +52,9 @@ function countBands(frame, groups, state, act, code) {
     litRow: state.token,
     onRow: act.token,
   });
-  const caption = panelNode("mha-shape-caption", panelText("mha-code", code),
-    panelText("mha-note", `(n, d_model) = (${frame.n}, ${frame.d_model})`));
-  return panelNode("mha-shape-block", caption, grid);
+  const caption = node("div", { class: "mha-shape-caption" }, node("span", { class: "mha-code" }, code),
+    node("span", { class: "mha-note" }, `(n, d_model) = (${frame.n}, ${frame.d_model})`));
+  return node("div", { class: "mha-shape-block" }, caption, grid);
 }
 
 function countStacks(frame, state) {
@@ -88,13 +67,13 @@ function countStacks(frame, state) {
       width: countWidth(frame),
       litRow: state.token,
     });
-    const caption = panelNode("mha-shape-caption", headBadge(head), panelText("mha-code", `heads[0, ${head}]`));
-    return panelNode("mha-shape-block", caption, grid);
+    const caption = node("div", { class: "mha-shape-caption" }, headBadge(head), node("span", { class: "mha-code" }, `heads[0, ${head}]`));
+    return node("div", { class: "mha-shape-block" }, caption, grid);
   });
   if (frame.drawn.heads < frame.h) {
-    blocks.push(panelText("mha-note mha-shape-more", `… ${frame.h} heads in all`));
+    blocks.push(node("span", { class: "mha-note mha-shape-more" }, `… ${frame.h} heads in all`));
   }
-  return panelNode("mha-shape-stacks", ...blocks);
+  return node("div", { class: "mha-shape-stacks" }, ...blocks);
 }
 
 function rowWords(values, cut) {

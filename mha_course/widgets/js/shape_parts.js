@@ -1,17 +1,10 @@
 // The ShapeTracer's frame of HTML: sliders, strip of tabs, buttons, and the panel.
 //
-// shapeFrameNodes(root, theme, model) -> its parts by name; parts.dispose() lets go of the sliders' listeners.
+// shapeFrameNodes(root, model, ask) -> its parts by name; ask({ n: 5 }) is what a moved slider calls.
 // shapeChoice(content, data, label, onClick) -> a small button that can be pressed in (aria-pressed).
 
-function shapeNode(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-
 function shapeChoice(content, data, label, onClick) {
-  const button = shapeNode("button", "mha-choice");
+  const button = node("button", { class: "mha-choice" });
   button.type = "button";
   Object.assign(button.dataset, Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)])));
   button.setAttribute("aria-label", label);
@@ -21,106 +14,99 @@ function shapeChoice(content, data, label, onClick) {
 }
 
 function shapeTab(name, index, id) {
-  const tab = shapeNode("button", "mha-step");
+  const tab = node("button", { class: "mha-step" });
   tab.type = "button";
   tab.id = `${id}-${index}`;
   tab.setAttribute("role", "tab");
   tab.setAttribute("aria-controls", `${id}-panel`);
   tab.dataset.step = name;
-  const head = shapeNode("span", "mha-step-head");
-  head.append(shapeNode("span", "mha-step-number", String(index + 1)), name);
+  const head = node("span", { class: "mha-step-head" });
+  head.append(node("span", { class: "mha-step-number" }, String(index + 1)), name);
   const picture = svgNode("svg", { "aria-hidden": "true" });
-  tab.append(head, picture, shapeNode("span", "mha-step-line mha-note"), shapeNode("span", "mha-step-line mha-step-shape"),
-    shapeNode("span", "mha-step-line mha-step-shape"));
+  tab.append(head, picture, node("span", { class: "mha-step-line mha-note" }), node("span", { class: "mha-step-line mha-step-shape" }),
+    node("span", { class: "mha-step-line mha-step-shape" }));
   return tab;
 }
 
 function shapeButtons() {
-  const group = shapeNode("div", "mha-buttons");
+  const group = node("div", { class: "mha-buttons" });
   const [back, next, play] = [["back", "‹ back"], ["next", "next ›"], ["play", "play"]].map(([go, words]) => {
-    const button = shapeNode("button", "mha-button", words);
+    const button = node("button", { class: "mha-button" }, words);
     button.type = "button";
     button.dataset.go = go;
+    if (go === "next") button.classList.add("is-main");
     group.append(button);
     return button;
   });
   return { group, back, next, play };
 }
 
-function shapeSliders(theme, model, moved) {
-  const box = shapeNode("div", "mha-shape-sizes");
-  const names = ["b", "n", "d_model", "h"];
-  const sliders = names.map((name) => {
-    const slider = theme.stopSlider({
+function shapeSliders(model, ask) {
+  const words = { b: "sentences", n: "tokens", d_model: "features", h: "heads" };
+  const element = node("div", { class: "mha-shape-sizes" });
+  const sliders = Object.entries(words).map(([name, word]) => {
+    const one = slider({
       label: name,
-      stops: model.get("choices")[name],
+      code: true,
+      stops: [model.get(name)],
       value: model.get(name),
-      onChange: (value) => {
-        model.set(name, value);
-        model.save_changes();
-      },
+      onInput: (value) => ask({ [name]: value }),
+      describe: (value) => `${value} ${word}`,
     });
-    slider.node.dataset.size = name;
-    box.append(slider.node);
-    return slider;
+    element.append(one.element);
+    return [name, one];
   });
   const refresh = () => {
-    names.forEach((name, i) => sliders[i].setStops(model.get("choices")[name], model.get(name)));
-    moved.textContent = model.get("moved");
-    moved.hidden = !model.get("moved");
+    const choices = model.get("answer").choices;
+    for (const [name, one] of sliders) one.setStops(choices[name], model.get(name));
   };
-  for (const name of [...names, "choices", "moved"]) model.on(`change:${name}`, refresh);
-  refresh();
-  const dispose = () => {
-    for (const name of [...names, "choices", "moved"]) model.off(`change:${name}`, refresh);
-  };
-  return { box, dispose };
+  return { element, refresh };
 }
 
-function shapeFrameNodes(root, theme, model) {
-  const id = `mha-shape-${Math.random().toString(36).slice(2)}`;
-  const lead = shapeNode("p", "mha-lead");
-  const moved = shapeNode("p", "mha-moved");
+function shapeFrameNodes(root, model, ask) {
+  const id = freshId("shape");
+  const lead = node("p", { class: "mha-sub" });
+  const moved = node("p", { class: "mha-moved" });
   moved.setAttribute("role", "status");
-  const sliders = shapeSliders(theme, model, moved);
-  const strip = shapeNode("div", "mha-steps");
+  const sliders = shapeSliders(model, ask);
+  const strip = node("div", { class: "mha-steps" });
   strip.setAttribute("role", "tablist");
   strip.setAttribute("aria-label", "steps of the layer");
-  const tabs = model.get("frame").steps.map((entry, i) => shapeTab(entry.name, i, id));
+  const tabs = model.get("answer").steps.map((entry, i) => shapeTab(entry.name, i, id));
   strip.append(...tabs);
   const buttons = shapeButtons();
-  const where = shapeNode("span", "mha-label");
-  const go = shapeNode("div", "mha-shape-go");
+  const where = node("span", { class: "mha-label" });
+  const go = node("div", { class: "mha-shape-go" });
   go.append(buttons.group, where);
 
-  const panel = shapeNode("section", "mha-shape-panel");
+  const panel = node("section", { class: "mha-shape-panel" });
   panel.id = `${id}-panel`;
   panel.setAttribute("role", "tabpanel");
-  const head = shapeNode("div", "mha-shape-panel-head");
-  const title = shapeNode("h3", "mha-heading");
-  const code = shapeNode("code", "mha-code");
+  const head = node("div", { class: "mha-shape-panel-head" });
+  const title = node("h3", { class: "mha-heading" });
+  const code = node("code", { class: "mha-code" });
   head.append(title, code);
-  const choose = shapeNode("div", "mha-shape-choose");
-  const tokenBox = shapeNode("label", "mha-label", "token ");
-  const token = shapeNode("select", "mha-select");
+  const choose = node("div", { class: "mha-shape-choose" });
+  const tokenBox = node("label", { class: "mha-label" }, "token ");
+  const token = node("select", { class: "mha-select" });
   token.dataset.token = "true";
   token.dir = "auto";
   tokenBox.append(token);
-  const heads = shapeNode("div", "");
+  const heads = node("div", { class: "" });
   heads.setAttribute("role", "group");
   heads.setAttribute("aria-label", "head");
-  const which = shapeNode("div", "");
+  const which = node("div", { class: "" });
   which.setAttribute("role", "group");
   which.setAttribute("aria-label", "projection");
   for (const part of ["q", "k", "v"]) which.append(shapeChoice(part, { part }, `projection ${part}`));
   choose.append(tokenBox, heads, which);
-  const body = shapeNode("div", "mha-shape-body");
-  const words = shapeNode("p", "mha-shape-words");
+  const body = node("div", { class: "mha-shape-body", role: "group", "aria-label": "numbers of this step" });
+  const words = node("p", { class: "mha-shape-words" });
   words.setAttribute("aria-live", "polite");
-  const note = shapeNode("p", "mha-note");
+  const note = node("p", { class: "mha-note" });
   panel.append(head, choose, body, words);
-  root.append(shapeNode("h3", "mha-heading", "Shapes through the layer"), lead, sliders.box, moved, strip, go,
-    shapeNode("hr", "mha-rule"), panel, note);
+  root.append(node("h3", { class: "mha-heading" }, "Shapes through the layer"), lead, sliders.element, moved, strip, go,
+    node("hr", { class: "mha-rule" }), panel, note);
   return { lead, tabs, where, panel, title, code, token, heads, which, body, words, note,
-    back: buttons.back, next: buttons.next, play: buttons.play, dispose: sliders.dispose };
+    back: buttons.back, next: buttons.next, play: buttons.play, moved, refreshSliders: sliders.refresh };
 }

@@ -23,8 +23,8 @@ function tintWords(top) {
 }
 
 function product(grid, caption, note) {
-  const head = panelNode("mha-shape-caption", panelText("mha-code", caption), panelText("mha-note", note));
-  return panelNode("mha-shape-block", head, grid);
+  const head = node("div", { class: "mha-shape-caption" }, node("span", { class: "mha-code" }, caption), node("span", { class: "mha-note" }, note));
+  return node("div", { class: "mha-shape-block" }, head, grid);
 }
 
 function bandLabels(frame, name) {

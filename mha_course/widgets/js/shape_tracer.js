@@ -1,7 +1,7 @@
 // The ShapeTracer: the layer's eight steps as a strip, sliders for the sizes, and a panel that opens the lit step.
 //
-// Traits: frame (a dict from Python, see shape_frame.py), b, n, d_model, h (sizes; Python answers with a new frame),
-// step (1 to 8), token, head (from 0) and part ("q", "k" or "v") of the panel, choices (the sliders' stops), moved.
+// Traits: answer (see shape_frame.py; with it choices, the sliders' stops, and moved, a notice), the settings b, n,
+// d_model, h, and what only the view needs: step (1 to 8), token, head (from 0) and part ("q", "k" or "v") of the panel.
 // Parts: [role=tab][data-step="split"]... , button[data-go="back" | "next" | "play"], [role=tabpanel][data-step],
 // select[data-token], button[data-head="1"], button[data-part="q"]. Keys on the strip: ← → Home End.
 
@@ -15,20 +15,29 @@ const SHAPE_PANELS = {
   concat: panelConcat,
   output: panelOutput,
 };
+const SHAPE_SIZES = ["b", "n", "d_model", "h"];
+const SHAPE_PLACES = ["step", "token", "head", "part"];
 const SHAPE_PLAY_MS = 1200;
 const SHAPE_CHOOSES_HEAD = ["split", "project", "scores", "weights", "heads"];
 
-function renderShapeTracer(model, root, theme) {
-  root.classList.add("mha-shape");
-  const parts = shapeFrameNodes(root, theme, model);
-  const paint = { diverging: theme.diverging, tip: theme.tip };
+function render({ model, el }) {
+  const root = node("div", { class: "mha-widget mha-shape", role: "group", "aria-label": "Shapes through the layer" });
+  el.append(root);
+  const say = liveRegion(root);
+  const tips = cellTips(root, say);
+  let theme = currentTheme();
+  const paint = { diverging: (value) => signedColour(value, 1, theme), tip: tips.tip };
+  const link = connect(model, root, SHAPE_SIZES, drawAll, () => parts && parts.refreshSliders());
+  let parts = null;
+  parts = shapeFrameNodes(root, model, (changes) => link.ask(changes));
+  tips.roam(parts.body);
   let timer = null;
 
   const send = (changes) => {
     for (const [name, value] of Object.entries(changes)) model.set(name, value);
     model.save_changes();
   };
-  const frame = () => model.get("frame");
+  const frame = () => model.get("answer");
   const panelState = () => ({
     token: Math.min(model.get("token"), frame().drawn.tokens - 1),
     head: Math.min(model.get("head"), frame().drawn.heads - 1),
@@ -125,8 +134,10 @@ function renderShapeTracer(model, root, theme) {
     parts.panel.dataset.step = entry.name;
     parts.panel.setAttribute("aria-labelledby", parts.tabs[step - 1].id);
     parts.title.textContent = `${step} · ${made.title}`;
-    parts.code.textContent = entry.code.replace("x @ w_q", `x @ w_${state.part}`).replace("q =", "q =");
+    parts.code.textContent = entry.code.replace("x @ w_q", `x @ w_${state.part}`);
+    tips.clear();
     parts.body.replaceChildren(...made.body);
+    parts.body.tabIndex = parts.body.querySelector("[data-tip]") ? 0 : -1;
     parts.words.textContent = made.words;
     drawChoosers(now, entry.name, state);
   }
@@ -150,7 +161,7 @@ function renderShapeTracer(model, root, theme) {
         send({ head });
         drawPanel();
       }));
-      parts.heads.replaceChildren(panelText("mha-label", "head"), ...chips);
+      parts.heads.replaceChildren(node("span", { class: "mha-label" }, "head"), ...chips);
     }
     [...parts.heads.querySelectorAll("button")].forEach((button, head) => {
       button.setAttribute("aria-pressed", String(head === state.head));
@@ -166,25 +177,32 @@ function renderShapeTracer(model, root, theme) {
   parts.token.addEventListener("change", () => { send({ token: Number(parts.token.value) }); drawPanel(); });
 
   function drawAll() {
+    if (!parts) return;
+    parts.refreshSliders();
+    setText(parts.moved, frame().moved);
+    parts.moved.hidden = !frame().moved;
     drawStrip();
     drawThumbs();
     drawPanel();
   }
+
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
   const onMotion = () => { stop(); parts.play.hidden = still.matches; };
   still.addEventListener("change", onMotion);
   onMotion();
   const onPlace = () => { drawStrip(); drawPanel(); };
-  model.on("change:frame", drawAll);
-  for (const name of ["step", "token", "head", "part"]) model.on(`change:${name}`, onPlace);
-  const unfollow = theme.follow(drawPanel);
-  drawAll();
+  for (const name of SHAPE_PLACES) model.on(`change:${name}`, onPlace);
+  const stopTheme = watchTheme(root, (now) => {
+    theme = now;
+    headVariables(root, theme);
+    drawPanel();
+  });
+  link.draw();
   return () => {
     stop();
-    unfollow();
-    parts.dispose();
+    stopTheme();
+    link.stop();
     still.removeEventListener("change", onMotion);
-    model.off("change:frame", drawAll);
-    for (const name of ["step", "token", "head", "part"]) model.off(`change:${name}`, onPlace);
+    for (const name of SHAPE_PLACES) model.off(`change:${name}`, onPlace);
   };
 }

@@ -6,46 +6,39 @@
 // [data-factor] the factor's slider, button[data-add="1"], button[data-reset],
 // [data-fact="sum" | "largest" | "spread" | "gradient"], .mha-soft-words.
 
-function softNode(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text !== undefined) node.textContent = text;
-  return node;
-}
-
 function softRow(model, index, changed, sent) {
-  const row = softNode("div", "mha-soft-row");
-  const label = softNode("span", "mha-soft-label", shortWord(model.get("labels")[index], 14));
+  const row = node("div", { class: "mha-soft-row" });
+  const label = node("span", { class: "mha-soft-label" }, shortWord(model.get("labels")[index], 14));
   label.dir = "auto";
   label.title = model.get("labels")[index];
-  const slider = softNode("input", "mha-range");
-  slider.type = "range";
-  slider.min = String(-model.get("limit"));
-  slider.max = String(model.get("limit"));
-  slider.step = "0.1";
-  slider.dataset.score = String(index);
-  slider.setAttribute("aria-label", `score of ${model.get("labels")[index]}`);
-  const score = softNode("span", "mha-soft-number");
-  const scaled = softNode("span", "mha-soft-number mha-soft-scaled");
-  const track = softNode("div", "mha-soft-track");
-  const bar = softNode("div", "mha-soft-bar");
+  const handle = node("input", { class: "mha-range" });
+  handle.type = "range";
+  handle.min = String(-model.get("limit"));
+  handle.max = String(model.get("limit"));
+  handle.step = "0.1";
+  handle.dataset.score = String(index);
+  handle.setAttribute("aria-label", `score of ${model.get("labels")[index]}`);
+  const score = node("span", { class: "mha-soft-number" });
+  const scaled = node("span", { class: "mha-soft-number mha-soft-scaled" });
+  const track = node("div", { class: "mha-soft-track" });
+  const bar = node("div", { class: "mha-soft-bar" });
   bar.dataset.bar = String(index);
   track.append(bar);
-  const weight = softNode("span", "mha-soft-number mha-soft-weight");
+  const weight = node("span", { class: "mha-soft-number mha-soft-weight" });
   weight.dataset.weight = String(index);
-  slider.addEventListener("input", () => changed(index, Number(slider.value)));
-  slider.addEventListener("change", sent);
+  handle.addEventListener("input", () => changed(index, Number(handle.value)));
+  handle.addEventListener("change", sent);
   // Arrow keys belong to the slider, not to the notebook.
-  slider.addEventListener("keydown", (event) => event.stopPropagation());
-  row.append(label, slider, score, scaled, track, weight);
-  return { row, slider, score, scaled, bar, weight };
+  handle.addEventListener("keydown", (event) => event.stopPropagation());
+  row.append(label, handle, score, scaled, track, weight);
+  return { row, handle, score, scaled, bar, weight };
 }
 
 function softFact(name, words) {
-  const box = softNode("div", "mha-soft-fact");
-  const number = softNode("span", "mha-fact");
+  const box = node("div", { class: "mha-soft-fact" });
+  const number = node("span", { class: "mha-fact" });
   number.dataset.fact = name;
-  box.append(number, softNode("span", "mha-label", words));
+  box.append(number, node("span", { class: "mha-label" }, words));
   return { box, number };
 }
 
@@ -68,57 +61,58 @@ function softSentence(labels, scores, c, found) {
   return lead + `The largest weight is ${plainNumber(Math.exp(gap))} times the next one: e to the power of their distance, ${numberText(gap, 2)}.`;
 }
 
-function renderSoftmaxExplorer(model, root, theme) {
-  root.classList.add("mha-soft");
+function render({ model, el }) {
+  const root = node("div", { class: "mha-widget mha-soft", role: "group", "aria-label": "Softmax of one row" });
+  el.append(root);
   let scores = [...model.get("scores")];
   let c = model.get("factor");
   const limit = model.get("limit");
-  const head = softNode("div", "mha-soft-head");
-  head.append(softNode("h3", "mha-heading", "Softmax of one row"), softNode("span", "mha-code", "softmax(c * scores)"));
-  const names = softNode("div", "mha-soft-row mha-soft-names");
+  const head = node("div", { class: "mha-soft-head" });
+  head.append(node("h3", { class: "mha-heading" }, "Softmax of one row"), node("span", { class: "mha-code" }, "softmax(c * scores)"));
+  const names = node("div", { class: "mha-soft-row mha-soft-names" });
   for (const [kind, text] of [["mha-soft-label", ""], ["", "score s"], ["mha-soft-number", "s"], ["mha-soft-number", "c · s"],
-    ["mha-soft-axis", ""], ["mha-soft-number", "weight"]]) names.append(softNode("span", kind, text));
-  names.children[4].append(softNode("span", "", "0"), softNode("span", "", "0.5"), softNode("span", "", "1"));
+    ["mha-soft-axis", ""], ["mha-soft-number", "weight"]]) names.append(node("span", { class: kind }, text));
+  names.children[4].append(node("span", {}, "0"), node("span", {}, "0.5"), node("span", {}, "1"));
   names.setAttribute("aria-hidden", "true");
 
   const send = () => {
-    model.set("scores", scores);
+    model.set("scores", [...scores]);
     model.set("factor", c);
     model.save_changes();
   };
   const rows = scores.map((_, i) => softRow(model, i, (at, value) => { scores[at] = value; draw(); }, send));
-  const list = softNode("div", "mha-soft-rows");
+  const list = node("div", { class: "mha-soft-rows" });
   list.append(names, ...rows.map((row) => row.row));
 
-  const controls = softNode("div", "mha-soft-controls");
-  const stops = softStops(model.get("factors"), c);
-  const factor = theme.stopSlider({
+  const controls = node("div", { class: "mha-soft-controls" });
+  let stops = softStops(model.get("factors"), c);
+  const factor = slider({
     label: "factor c",
-    stops,
-    value: c,
-    format: (value) => plainNumber(value),
-    onChange: (value) => { c = value; draw(); send(); },
+    stops: stops.map(plainNumber),
+    value: plainNumber(c),
+    onInput: (shown) => { c = stops[stops.map(plainNumber).indexOf(shown)]; draw(); send(); },
+    describe: (shown) => `factor ${shown}`,
   });
-  factor.node.dataset.factor = "true";
-  const more = softNode("button", "mha-button", "add 1 to every score");
+  factor.element.dataset.factor = "true";
+  const more = node("button", { class: "mha-button" }, "add 1 to every score");
   more.type = "button";
   more.dataset.add = "1";
-  const back = softNode("button", "mha-button", "back to the start");
+  const back = node("button", { class: "mha-button" }, "back to the start");
   back.type = "button";
   back.dataset.reset = "true";
-  const buttons = softNode("div", "mha-buttons");
+  const buttons = node("div", { class: "mha-buttons" });
   buttons.append(more, back);
-  controls.append(factor.node, buttons);
+  controls.append(factor.element, buttons);
   more.addEventListener("click", () => { scores = scores.map((s) => Math.min(limit, s + 1)); draw(); send(); });
   back.addEventListener("click", () => {
     scores = [...model.get("start")];
     c = model.get("start_factor");
-    factor.set(c);
+    factor.set(plainNumber(c));
     draw();
     send();
   });
 
-  const facts = softNode("div", "mha-soft-facts");
+  const facts = node("div", { class: "mha-soft-facts" });
   const shown = {};
   for (const [name, words] of [["sum", "sum of the weights"], ["largest", "largest weight"],
     ["spread", "entropy / log n"], ["gradient", "gradient size ‖diag(a) − a aᵀ‖"]]) {
@@ -126,16 +120,15 @@ function renderSoftmaxExplorer(model, root, theme) {
     shown[name] = fact.number;
     facts.append(fact.box);
   }
-  const words = softNode("p", "mha-soft-words");
-  words.setAttribute("role", "status");
-  root.append(head, list, controls, softNode("hr", "mha-rule"), facts, words);
+  const words = node("p", { class: "mha-soft-words" });
+  root.append(head, list, controls, node("hr", { class: "mha-rule" }), facts, words);
 
   function draw() {
     const found = softmaxReadout(scores, c);
     rows.forEach((row, i) => {
-      row.slider.value = String(scores[i]);
-      row.slider.setAttribute("aria-valuetext", `${numberText(scores[i], 1)}, weight ${found.weights[i].toFixed(2)}`);
-      row.slider.style.setProperty("--mha-filled", `${(50 * (scores[i] + limit)) / limit}%`);
+      row.handle.value = String(scores[i]);
+      row.handle.setAttribute("aria-valuetext", `${numberText(scores[i], 1)}, weight ${found.weights[i].toFixed(2)}`);
+      row.handle.style.setProperty("--mha-filled", `${(50 * (scores[i] + limit)) / limit}%`);
       row.score.textContent = numberText(scores[i], 1);
       row.scaled.textContent = numberText(found.scaled[i], 2);
       row.bar.style.width = `${found.weights[i] * 100}%`;
@@ -145,19 +138,25 @@ function renderSoftmaxExplorer(model, root, theme) {
     shown.largest.textContent = found.largest.toFixed(2);
     shown.spread.textContent = found.spread.toFixed(2);
     shown.gradient.textContent = found.gradient.toFixed(3);
-    words.textContent = softSentence(model.get("labels"), scores, c, found);
+    setText(words, softSentence(model.get("labels"), scores, c, found));
     more.disabled = Math.max(...scores) + 1 > limit;
   }
   const pull = () => {
     scores = [...model.get("scores")];
     c = model.get("factor");
-    factor.set(c);
+    stops = softStops(model.get("factors"), c);
+    factor.setStops(stops.map(plainNumber), plainNumber(c));
     draw();
   };
   model.on("change:scores", pull);
   model.on("change:factor", pull);
+  const stopTheme = watchTheme(root, (theme) => {
+    // Deep enough to be read against the surface in both themes, and the colour that weights have in the maps.
+    root.style.setProperty("--mha-weight", weightColour(0.65, theme));
+  });
   draw();
   return () => {
+    stopTheme();
     model.off("change:scores", pull);
     model.off("change:factor", pull);
   };

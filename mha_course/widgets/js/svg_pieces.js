@@ -1,30 +1,24 @@
-// Small pieces of SVG that several pictures share: nodes, text, framed and hatched boxes, head chips.
+// Small pieces of SVG that several pictures share: text, framed and hatched boxes, head chips.
 //
-// svgNode(tag, attributes) -> node          svgText(parent, x, y, text, className, anchor) -> <text>
+// svgText(parent, x, y, text, className, anchor) -> <text>
 // paintedCell(box, colour, paint, tip), framed(box), hatched(box) -> <rect> or <g> for box {x, y, width, height}
-// headChip(parent, {chip, slot, on}, x, middle): the 16 px chip with a head's number, left edge at x
+// svgChip(parent, {chip, slot}, x, middle): the 16 px chip with a head's number, left edge at x
+// headBadge(head): the same as an HTML element, head from 0
+// headVariables(root, theme): the heads' colours as --mha-head-1, --mha-head-ink-1, ... on the root
 // Text is set as text content, never as markup. Colours come from the theme's custom properties.
 
-const SVG_SPACE = "http://www.w3.org/2000/svg";
-
-function svgNode(tag, attributes = {}) {
-  const node = document.createElementNS(SVG_SPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  return node;
-}
-
 function svgText(parent, x, y, text, className, anchor = "middle") {
-  const node = svgNode("text", { x, y, class: className, "text-anchor": anchor });
-  node.textContent = text;
-  parent.append(node);
-  return node;
+  const label = svgNode("text", { x, y, class: className, "text-anchor": anchor });
+  label.textContent = text;
+  parent.append(label);
+  return label;
 }
 
 function paintedCell(box, colour, paint, tip) {
-  const node = svgNode("rect", box);
-  node.style.fill = colour;
-  if (tip) paint.tip(node, tip);
-  return node;
+  const cell = svgNode("rect", box);
+  cell.style.fill = colour;
+  if (tip) paint.tip(cell, tip);
+  return cell;
 }
 
 function framed(box) {
@@ -43,7 +37,7 @@ function hatched(box) {
   return group;
 }
 
-function headChip(parent, group, x, middle) {
+function svgChip(parent, group, x, middle) {
   const chip = svgNode("g", { class: "mha-svg-chip" });
   const box = svgNode("rect", { x, y: middle - 8, width: 16, height: 16, rx: 4 });
   box.style.fill = group.slot ? `var(--mha-head-${group.slot})` : "var(--mha-mute)";
@@ -51,4 +45,36 @@ function headChip(parent, group, x, middle) {
   number.style.fill = group.slot ? `var(--mha-head-ink-${group.slot})` : "var(--mha-ink)";
   chip.prepend(box);
   parent.append(chip);
+}
+
+function headBadge(head) {
+  const badge = node("span", { class: "mha-chip mha-own-chip" }, String(head + 1));
+  badge.style.setProperty("--mha-own", `var(--mha-head-${(head % 12) + 1})`);
+  badge.style.setProperty("--mha-own-ink", `var(--mha-head-ink-${(head % 12) + 1})`);
+  return badge;
+}
+
+function headVariables(root, theme) {
+  for (let i = 0; i < 12; i++) {
+    root.style.setProperty(`--mha-head-${i + 1}`, headColour(i, theme));
+    root.style.setProperty(`--mha-head-ink-${i + 1}`, textOn(headColour(i, theme)));
+  }
+}
+
+// A minus sign as wide as a plus, and no sign on what is rounded to zero.
+const MINUS = "\u2212";
+
+function numberText(value, places) {
+  if (!Number.isFinite(value)) return value < 0 ? MINUS + "∞" : "∞";
+  const text = Math.abs(value).toFixed(places);
+  return (value < 0 && Number(text) !== 0 ? MINUS : "") + text;
+}
+
+function plainNumber(value) {
+  return String(Number(value.toPrecision(3)));
+}
+
+function shortWord(text, limit = 12) {
+  const points = Array.from(String(text));
+  return points.length > limit ? points.slice(0, limit - 1).join("") + "…" : String(text);
 }
