@@ -73,7 +73,8 @@ def explain(output: str, log: Path) -> str:
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it gave no reason"]
-    why = errors[-1].removeprefix("ERROR:").strip().rstrip(".")
+    last = errors[-1] if errors[-1] != "ERROR: Exception:" else lines[-1]
+    why = last.removeprefix("ERROR:").strip().rstrip(".")
     return f"The installer stopped: {why[:200]} (all that it said is in {log})."
 
 
