@@ -65,10 +65,13 @@ def build(
     return Map(weights, hatched, queries, keys)
 
 
-def allowed_cells(mask: object, shape: tuple[int, int, int], sentence: int = 0) -> np.ndarray | None:
+def allowed_cells(
+    mask: object, shape: tuple[int, int, int], sentence: int | None = None
+) -> np.ndarray | None:
     """A mask as (h, n_q, n_k) bool, True = may attend; None stays None.
 
-    mask: (n_q, n_k), or (b, n_q, n_k), or four axes that broadcast to (b, h, n_q, n_k).
+    mask: (n_q, n_k), (b, n_q, n_k), or four axes that broadcast to (b, h, n_q, n_k), of which `sentence`
+    is taken. sentence=None: the weights have no sentences, and three axes are (h, n_q, n_k).
     Raises: ValueError for masks that aren't boolean or don't fit.
     """
     if mask is None:
@@ -78,10 +81,14 @@ def allowed_cells(mask: object, shape: tuple[int, int, int], sentence: int = 0) 
         raise ValueError(
             f"mask must be boolean, True = may attend; got {mask.dtype}. Write mask.bool() or mask > 0."
         )
-    if mask.ndim in (3, 4):
-        if mask.shape[0] not in (1, shape[0]) and sentence >= mask.shape[0] or mask.ndim > 4:
-            raise ValueError(f"mask of shape {mask.shape} has no sentence {sentence}.")
-        mask = mask[sentence if mask.shape[0] > sentence else 0]
+    if mask.ndim == 4 or (mask.ndim == 3 and sentence is not None):
+        if len(mask) > 1 and sentence is None:
+            raise ValueError(
+                f"mask holds {len(mask)} sentences; give the one of these weights, as in mask[0]."
+            )
+        if len(mask) > 1 and sentence >= len(mask):
+            raise ValueError(f"mask holds {len(mask)} sentences; sentence={sentence} is not among them.")
+        mask = mask[sentence if len(mask) > 1 else 0]
     try:
         return np.broadcast_to(mask, shape)
     except ValueError:

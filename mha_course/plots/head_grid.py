@@ -119,7 +119,7 @@ def _read(
     sentence: int,
 ) -> tuple[list[list[tuple[np.ndarray, np.ndarray | None]]], Sequence[str] | None, Sequence[str] | None, str]:
     """Weights and allowed cells of every head of every layer, the tokens, and the source's own note."""
-    note = ""
+    note, which = "", None
     if hasattr(source, "query_tokens") and hasattr(source, "weights"):
         weights = as_array(source.weights, "weights").astype(float)
         tokens = source.query_tokens if tokens is None else tokens
@@ -136,8 +136,8 @@ def _read(
                 raise ValueError(
                     f"weights hold {len(weights)} sentences; sentence={sentence} is not among them."
                 )
-            sentence %= len(weights)
-            weights = weights[sentence]
+            which = sentence % len(weights)
+            weights = weights[which]
         if weights.ndim != 3:
             raise ValueError(
                 f"weights must be (b, h, n_q, n_k) or (h, n_q, n_k); got {weights.shape}. "
@@ -146,7 +146,7 @@ def _read(
         weights = weights[None]
     if 0 in weights.shape:
         raise ValueError(f"weights are empty: shape {weights.shape}.")
-    allowed = attention_map.allowed_cells(mask, weights.shape[1:], sentence)
+    allowed = attention_map.allowed_cells(mask, weights.shape[1:], which)
     layers = [
         [(head, None if allowed is None else allowed[i]) for i, head in enumerate(layer)] for layer in weights
     ]

@@ -24,7 +24,7 @@ def matrix(
     column_labels: Sequence[str] | None = None,
     title: str | None = None,
     note: str | None = None,
-    numbers: bool | None = None,
+    numbers: bool | str | None = None,
     row_name: str | None = None,
     column_name: str | None = None,
     decimals: int | None = None,
@@ -33,8 +33,9 @@ def matrix(
     """Draw a table of numbers on a scale that is symmetric about zero.
 
     values: (rows, columns), or one row. −∞ and, in a boolean table, False are hatched: not allowed.
-    numbers: write them into the cells; None = where they fit. row_name, column_name: what the axes are,
-    for instance "query ↓" and "key →". vmax: end of the scale, None = the largest size in the table.
+    numbers: write them into the cells, True, False or a format such as "{:.4f}"; None = where they fit.
+    row_name, column_name: what the axes are, for instance "query ↓" and "key →". vmax: end of the scale,
+    None = the largest size in the table.
     Raises: ValueError when the table has not one or two axes, or labels don't fit it.
     """
     table = _Table(values, row_labels, column_labels, numbers, row_name, column_name, decimals, _ROOM)
@@ -53,7 +54,7 @@ def matrices(
     between: str | Sequence[str] = "",
     title: str | None = None,
     note: str | None = None,
-    numbers: bool | None = None,
+    numbers: bool | str | None = None,
     row_labels: Sequence[str] | None = None,
     decimals: int | None = None,
     vmax: float | None = None,
@@ -130,7 +131,7 @@ class _Table:
         values: object,
         row_labels: Sequence[str] | None,
         column_labels: Sequence[str] | None,
-        numbers: bool | None,
+        numbers: bool | str | None,
         row_name: str | None,
         column_name: str | None,
         decimals: int | None,
@@ -148,7 +149,7 @@ class _Table:
         self.row_name, self.column_name = row_name, column_name
         self.hatched = np.isneginf(self.values) if not self.is_mask else ~table
         digits = numerals.column_decimals(self.values) if decimals is None else decimals
-        self.texts = [[numerals.number(v, digits) for v in row] for row in self.values]
+        self.texts = [[_written(v, digits, numbers) for v in row] for row in self.values]
         longest = max((text_width(text, 11) for row in self.texts for text in row), default=0)
         # A column's name that fits above its cells stays level.
         names = max((text_width(labels.shown(name), 11) for name in self.column_labels), default=0)
@@ -240,6 +241,13 @@ class _Table:
         ]
         cut = int(self.hatched.sum())
         return f"{text} The {' and the '.join(ends)}." + (f" {cut} cells are −∞, hatched." if cut else "")
+
+
+def _written(value: float, digits: int, numbers: bool | str | None) -> str:
+    """A number as it stands in its cell: with so many digits, or in the format asked for."""
+    if isinstance(numbers, str) and np.isfinite(value):
+        return numbers.format(value).replace("-", numerals.MINUS)
+    return numerals.number(value, digits)
 
 
 def _named(names: Sequence[str] | None, count: int, what: str) -> tuple[str, ...]:
