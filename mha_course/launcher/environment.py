@@ -265,7 +265,7 @@ def _plain_errors(places: Places) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
             raise Problem("The disk is full: make room (about 2.5 GB free), then start again.") from None
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise Problem(

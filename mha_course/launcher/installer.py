@@ -101,7 +101,7 @@ class Installer:
         env["PIP_USER"] = "0"
         env["PYTHONUNBUFFERED"] = "1"
         env.pop("COLUMNS", None)
-        with open(self._places.log, "a", encoding="utf-8") as log:
+        with open(self._places.log, "a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"\n{time.strftime('%Y-%m-%d %H:%M:%S')} $ {' '.join(command)}\n")
             with subprocess.Popen(
                 command,
@@ -172,7 +172,7 @@ class _OutputReader:
         except OSError:  # taken away while it was being looked at
             return ""
         newest = max(files, key=lambda stat: stat.st_mtime, default=None)
-        return f"{newest.st_size / 1e6:.0f} MB so far" if newest else ""
+        return f"{newest.st_size / 1e6:.0f} MB so far" if newest and newest.st_size > 1e6 else ""
 
     def _entries(self) -> int:
         packages = self._places.site_packages()
