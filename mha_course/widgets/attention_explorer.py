@@ -23,6 +23,8 @@ MAX_TOKENS = 64
 MAX_CHARACTERS = 10_000
 WINDOW = 24
 N_PADDING = 3
+# The view that moved a setting knows it already: no echo, one message less a step of the slider.
+MOVED_IN_VIEW = {"sync": True, "echo_update": False}
 
 
 class AttentionExplorer(CourseWidget):
@@ -30,9 +32,9 @@ class AttentionExplorer(CourseWidget):
 
     sentence: any text; at most 64 tokens are read. d_model, h: h is moved to the nearest divisor of
     d_model below it. mask: "none", "causal" or "padding" (which appends [PAD] tokens). scale: whether
-    scores are divided by sqrt(d_k). weights: a key of `SOURCES`, for instance "random". seed: of random
-    weights. head: the enlarged head, counted from 1, or 0 for none. first: the first token shown, from
-    0, when there are more than 24; -1 shows all of them.
+    scores are divided by sqrt(d_k). weights: a key of `SOURCES`, "random" or "by hand" (its label does
+    too). seed: of random weights. head: the enlarged head, counted from 1, or 0 for none. first, a
+    trait: the first token shown, from 0, when there are more than 24; -1 shows all of them.
 
     The maps are `MultiHeadAttention(d_model, h).trace(x)`, nothing else.
     Raises: ValueError for an unknown mask or source, for widths below 1 and for an h that is no number
@@ -57,14 +59,14 @@ class AttentionExplorer(CourseWidget):
     css = ("heatmap.css", "attention_explorer.css")
     settings = ("sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first")
 
-    sentence = traitlets.Unicode(EXAMPLE).tag(sync=True)
-    d_model = traitlets.Int(64).tag(sync=True)
-    h = traitlets.Int(8).tag(sync=True)
-    mask = traitlets.Enum(MASKS, "none").tag(sync=True)
-    scale = traitlets.Bool(True).tag(sync=True)
-    weights = traitlets.Unicode("random").tag(sync=True)
-    seed = traitlets.Int(0).tag(sync=True)
-    first = traitlets.Int(0).tag(sync=True)
+    sentence = traitlets.Unicode(EXAMPLE).tag(**MOVED_IN_VIEW)
+    d_model = traitlets.Int(64).tag(**MOVED_IN_VIEW)
+    h = traitlets.Int(8).tag(**MOVED_IN_VIEW)
+    mask = traitlets.Enum(MASKS, "none").tag(**MOVED_IN_VIEW)
+    scale = traitlets.Bool(True).tag(**MOVED_IN_VIEW)
+    weights = traitlets.Unicode("random").tag(**MOVED_IN_VIEW)
+    seed = traitlets.Int(0).tag(**MOVED_IN_VIEW)
+    first = traitlets.Int(0).tag(**MOVED_IN_VIEW)
     head = traitlets.Int(0).tag(sync=True)
     example = traitlets.Unicode(EXAMPLE).tag(sync=True)
     d_model_choices = traitlets.List(traitlets.Int()).tag(sync=True)
@@ -107,9 +109,11 @@ class AttentionExplorer(CourseWidget):
 
     @traitlets.validate("weights")
     def _known_source(self, proposal: Mapping) -> str:
-        if proposal["value"] not in SOURCES:
-            raise ValueError(f"weights={proposal['value']!r} must be one of {', '.join(SOURCES)}.")
-        return proposal["value"]
+        asked = proposal["value"]
+        by_label = {source.label: name for name, source in SOURCES.items()}
+        if asked not in SOURCES and asked not in by_label:
+            raise ValueError(f"weights={asked!r} must be one of {', '.join(SOURCES)}.")
+        return asked if asked in SOURCES else by_label[asked]
 
     @traitlets.observe("h")
     def _wish(self, change: Mapping) -> None:
@@ -130,8 +134,7 @@ class AttentionExplorer(CourseWidget):
         tokens = list(maps.query_tokens)
         start, stop = self._window(len(tokens))
         weights = maps.weights[0]
-        if prepared.describe is not None:
-            notices += [{"heading": heading, "text": text} for heading, text in prepared.describe(weights)]
+        notices += [{"heading": heading, "text": text} for heading, text in prepared.boxes]
         window = weights[:, start:stop, start:stop]
         allowed = torch.ones(len(tokens), len(tokens), dtype=torch.bool)
         if maps.allowed is not None:

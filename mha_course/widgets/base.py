@@ -54,7 +54,7 @@ class CourseWidget(anywidget.AnyWidget):
     settings: tuple[str, ...] = ()
 
     alt = traitlets.Unicode("").tag(sync=True)
-    stamp = traitlets.Int(0).tag(sync=True)
+    stamp = traitlets.Int(0).tag(sync=True, echo_update=False)
     answer = traitlets.Dict().tag(sync=True)
     payload = traitlets.Bytes(b"").tag(sync=True)
 

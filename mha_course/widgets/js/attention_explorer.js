@@ -98,13 +98,13 @@ function render({ model, el }) {
     show(detail.element, i >= 0);
     if (i < 0) return;
     detail.place(frame, width, theme, family());
-    detail.draw(frame, i, lit, darkest(), theme, family());
+    detail.draw(frame, i, darkest(), theme);
   }
 
   // Light a row in all maps and a cell in one; in the enlarged head too.
   function light() {
     const inDetail = pinned() >= 0;
-    const row = inDetail && lit.q < 0 ? { ...lit, q: 0 } : lit;
+    const row = inDetail && lit.q < 0 ? { ...lit, q: Math.floor(frame.n / 2) } : lit;
     grid.light(frame, row, pinned(), tabStop);
     if (inDetail) detail.words(frame, pinned(), row, theme, family());
   }
@@ -137,7 +137,6 @@ function render({ model, el }) {
   function onPinned() {
     if (!frame) return;
     const i = pinned();
-    if (i >= 0 && lit.q < 0) lit = { ...lit, q: Math.min(frame.n - 1, Math.floor(frame.n / 2)) };
     redraw();
     say(i >= 0 ? `${frame.longName(i)} enlarged` : "no head enlarged");
   }

@@ -31,12 +31,10 @@ function explorerControls(model, ask) {
     label: "Weights", options: get("sources"), value: get("weights"), name: "weights",
     onChange: (value) => ask({ weights: value }),
   });
-  const seedText = node("span", { class: "mha-sub" });
   const newSeed = plainButton({
-    label: "new seed", name: "new-seed", title: "draw other random weights",
+    label: "new seed", name: "new-seed",
     onClick: () => ask({ seed: get("seed") + 1 }),
   });
-  const seed = node("span", { class: "mha-control mha-seed" }, newSeed, seedText);
   const scale = switchControl({
     label: "Scale", text: "divide by √d_k", value: get("scale"), name: "scale",
     onChange: (value) => ask({ scale: value }),
@@ -48,7 +46,7 @@ function explorerControls(model, ask) {
     node("div", { class: "mha-row mha-sliders" }, dModel.element, heads.element),
     node(
       "div", { class: "mha-row mha-row-spread" },
-      mask.element, node("div", { class: "mha-control" }, weights.element, seed), scale.element,
+      mask.element, node("div", { class: "mha-control" }, weights.element, newSeed), scale.element,
     ),
   );
 
@@ -59,9 +57,9 @@ function explorerControls(model, ask) {
     mask.set(get("mask"));
     weights.set(get("weights"));
     scale.set(get("scale"));
-    setText(seedText, `seed ${get("seed")}`);
+    newSeed.title = `seed ${get("seed")}: draw other random weights`;
     const source = get("sources").find((each) => each.value === get("weights"));
-    show(seed, Boolean(source && source.seeded));
+    show(newSeed, Boolean(source && source.seeded));
   }
 
   // What an answer decided: the possible h, and the number of tokens.

@@ -56,7 +56,7 @@ function explorerDetail(handlers) {
     arcsWidth = Math.floor(sideBySide ? width - mapWidth - 28 : width);
   }
 
-  function draw(frame, i, lit, top, theme, family) {
+  function draw(frame, i, top, theme) {
     map.draw(frame.head(i), top, theme);
     map.frame.dataset.head = String(i + 1);
     map.name(frame.alt(i));
@@ -66,7 +66,6 @@ function explorerDetail(handlers) {
     setText(title, frame.title(i));
     const last = Math.min(9, frame.h);
     setText(hint, last > 1 ? `pinned · press 1–${last} to change` : "pinned");
-    words(frame, i, lit, theme, family);
   }
 
   // What depends on the lit query: the sentences, the arcs, the bars.
