@@ -34,12 +34,13 @@ class Part:
 
     @property
     def verdict(self) -> str:
-        """ "as tested", "another version" or "missing"."""
+        """One of "as tested", "another version" and "missing"; empty where no version is pinned."""
         if self.found is None:
             return "missing"
         # Wheels add a local part such as "+cpu", which says how torch was built, not which one it is.
-        same = self.tested is None or self.found.split("+")[0] == self.tested
-        return "as tested" if same else "another version"
+        if self.tested is None:
+            return ""
+        return "as tested" if self.found.split("+")[0] == self.tested else "another version"
 
 
 class EnvironmentReport:
@@ -89,7 +90,7 @@ class EnvironmentReport:
             for part in self.parts
         )
         return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            f'<table style="margin:0"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
             f"<p>{escape(self.sentence)}</p>"
             f"<p>Your work is kept in <code>{escape(self.my_course)}</code></p>"
         )

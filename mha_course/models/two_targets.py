@@ -51,7 +51,7 @@ def train_neighbours(
     Raises: ValueError where h does not divide 2 + n.
     """
     generator = torch.Generator().manual_seed(seed)
-    layer = random_layer(2 + n, h, seed).train()
+    layer = random_layer(2 + n, h, seed).train().requires_grad_(True)
     optimiser = torch.optim.Adam(layer.parameters(), lr=0.02)
     losses = []
     for _ in range(steps):
