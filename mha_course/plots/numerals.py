@@ -17,10 +17,15 @@ def as_array(values: object, name: str) -> np.ndarray:
         tensor = values.detach().cpu()
         # NumPy has no bfloat16, so every floating tensor goes through float64.
         values = tensor.double().numpy() if tensor.is_floating_point() else tensor.numpy()
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a regular table of numbers; its rows have unequal lengths."
+        ) from None
     if array.dtype == object or not (np.issubdtype(array.dtype, np.number) or array.dtype == bool):
         raise ValueError(
-            f"{name} must be numbers in a regular table; got {array.dtype} of shape {array.shape}."
+            f"{name} must be a regular table of numbers; got {array.dtype} of shape {array.shape}."
         )
     if np.iscomplexobj(array):
         raise ValueError(f"{name} must be real numbers; got {array.dtype}.")
