@@ -195,6 +195,13 @@ def test_nothing_rounds_to_minus_zero() -> None:
     assert numerals.number(-0.001, 2) == "0.00" and numerals.weight(0.004) == "<0.01"
 
 
+def test_log_ticks_have_each_their_own_decimals_or_are_all_powers() -> None:
+    assert axes.tick_texts([0.1, 1, 10, 1000], log=True) == ["0.1", "1", "10", "1,000"]
+    assert axes.tick_texts([2, 5, 10], log=True) == ["2", "5", "10"]
+    assert axes.tick_texts([1e-8, 1e-4, 1], log=True) == ["10⁻⁸", "10⁻⁴", "10⁰"]
+    assert axes.tick_texts([1e3, 1e6], log=True) == ["10³", "10⁶"]
+
+
 def test_ticks_share_their_decimals() -> None:
     assert numerals.ticks([0, 0.25, 0.5]) == ["0.00", "0.25", "0.50"]
     assert numerals.ticks([-2, 0, 2]) == ["−2", "0", "2"]

@@ -234,7 +234,7 @@ def test_one_token_is_a_map_too() -> None:
 
 @pytest.mark.parametrize(
     ("token", "label"),
-    [("", "∅"), (" ", "␣"), ("\n", "⏎"), ("a b", "a␣b"), ("twelve chars", "twelve␣chars"),
+    [("", "∅"), (" ", "␣"), ("\n", "⏎"), (" the", "␣the"), ("twelve chars", "twelve chars"),
      ("thirteen-char", "thirteen-ch…"), ("##dis", "##dis")],
 )  # fmt: skip
 def test_labels_are_cut_and_blanks_made_visible(token: str, label: str) -> None:

@@ -98,6 +98,17 @@ def test_matrices_share_one_scale_and_show_signs_and_shapes() -> None:
         plots.matrices({"x": left, "W": right, "y": left}, ["·"])
 
 
+def test_row_labels_go_to_every_table_with_as_many_rows() -> None:
+    tables = {"x": torch.zeros(2, 3), "W": torch.ones(3, 4), "x W": torch.zeros(2, 4)}
+    texts = words_in(plots.matrices(tables, "·", row_labels=["old", "cat"]))
+    assert texts.count("old") == 2 and texts.count("cat") == 2
+
+
+def test_scale_without_negative_numbers_starts_at_zero() -> None:
+    assert "−3" not in words_in(plots.matrix([[0, 3], [1, 2]]))
+    assert "−3" in words_in(plots.matrix([[0, 3], [-1, 2]]))
+
+
 def filled(picture: plots.Picture) -> list[tuple[float, ...]]:
     boxes = picture.figure.findobj(lambda artist: isinstance(artist, FancyBboxPatch))
     return [tuple(round(255 * c) for c in box.get_facecolor()[:3]) for box in boxes if box.get_facecolor()[3]]

@@ -102,6 +102,11 @@ def spread(places: Sequence[float], least: float, low: float, high: float) -> li
 
 
 def tick_texts(values: Sequence[float], log: bool = False) -> list[str]:
-    """Labels of ticks; on a log axis that reaches far all are powers of ten."""
-    far = log and max(values) >= 1e6 and all(abs(math.log10(v) % 1) < 1e-9 for v in values)
-    return [numerals.power_of_ten(round(math.log10(v))) for v in values] if far else numerals.ticks(values)
+    """Labels of ticks; on a log axis each with its own decimals, or all as powers of ten if it reaches far."""
+    if not log:
+        return numerals.ticks(values)
+    exponents = [math.log10(v) for v in values]
+    whole = all(abs(e - round(e)) < 1e-9 for e in exponents)
+    if whole and (max(values) >= 1e6 or min(values) < 1e-3):
+        return [numerals.power_of_ten(round(e)) for e in exponents]
+    return [f"{v:,.{max(0, -math.floor(e + 1e-9))}f}" for v, e in zip(values, exponents, strict=True)]

@@ -55,7 +55,7 @@ def blocks(
             f"{len(row_labels)} row labels and {len(column_labels)} column labels don't fit "
             f"{rows} x {columns} cells."
         )
-    left = labels.left_width(row_labels, 12) + 10
+    left = labels.left_width(row_labels, 12, labels.LONGEST_ROW) + 10
     space = (_ROOM - left - _GROUP_GAP * (tables - 1)) / (tables * columns)
     cell = max(24.0, longest + 9)
     shown = (cell <= space) if numbers is None else bool(numbers) and cell <= space
@@ -81,7 +81,7 @@ def blocks(
             )
         for i in range(0, rows, labels.every(rows, high)):
             bold = i in lit and len(lit) < rows
-            name = labels.shown(row_labels[i])
+            name = labels.shown(row_labels[i], labels.LONGEST_ROW)
             colour = "ink" if bold else "ink2"
             canvas.text(x + left - 8, y + above + (i + 0.5) * high, name, 12, colour, "right", bold)
         at = x + left

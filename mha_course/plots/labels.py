@@ -10,17 +10,23 @@ from mha_course.plots import fonts
 from mha_course.plots.canvas import Canvas, text_width
 
 LONGEST = 12
+# Names of rows are words of the author, not tokens of any length: they may be longer.
+LONGEST_ROW = 30
 _STACKED_LONGEST = 6
-_VISIBLE = {" ": "␣", "\n": "⏎", "\r": "⏎", "\t": "⇥", "": "∅"}
+_VISIBLE = {"\n": "⏎", "\r": "⏎", "\t": "⇥"}
 SIZE = 11.0
 
 
-def shown(token: str) -> str:
-    """A token as a label: blanks visible, over 12 characters cut to 11 and an ellipsis."""
+def shown(token: str, longest: int = LONGEST) -> str:
+    """A token as a label: blanks at its ends visible, over 12 characters cut to 11 and an ellipsis."""
     token = str(token)
-    token = _VISIBLE.get(token, token)
+    bare = token.strip(" ")
+    if not bare:
+        return "␣" * len(token) or "∅"
+    start = len(token) - len(token.lstrip(" "))
+    token = "␣" * start + bare + "␣" * (len(token) - start - len(bare))
     token = "".join(_VISIBLE.get(char, char) for char in token)
-    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
+    return token if len(token) <= longest else token[: longest - 1] + "…"
 
 
 def every(n: int, cell: float, least: float = 12.0) -> int:
@@ -90,6 +96,6 @@ def draw_top_label(
         canvas.text(x + dx - lean, y - 5 + dy - lean, label.text, size, colour, turn=label.turn)
 
 
-def left_width(tokens: list[str], size: float = SIZE) -> float:
+def left_width(tokens: Sequence[str], size: float = SIZE, longest: int = LONGEST) -> float:
     """Room for the longest of the labels on the left."""
-    return max((text_width(shown(token), size) for token in tokens), default=0.0)
+    return max((text_width(shown(token, longest), size) for token in tokens), default=0.0)

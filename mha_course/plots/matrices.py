@@ -61,8 +61,8 @@ def matrices(
 ) -> Picture:
     """Draw several tables beside each other on one scale, with signs such as "·" and "=" between them.
 
-    tables: name -> values (rows, columns). between: one sign for every gap, or one for each.
-    row_labels: for the first table. Raises: ValueError as `matrix`, or when signs and gaps don't fit.
+    tables: name -> values (rows, columns). between: one sign for every gap, or one for each. row_labels: for
+    every table with as many rows. Raises: ValueError as `matrix`, or when signs and gaps don't fit.
     """
     if not tables:
         raise ValueError("tables must hold at least one table.")
@@ -78,7 +78,7 @@ def matrices(
     drawn = [
         _Table(
             tables[name],
-            row_labels if i == 0 else None,
+            row_labels if row_labels is not None and rows == len(row_labels) else None,
             None,
             numbers,
             None,
@@ -87,7 +87,7 @@ def matrices(
             # The room is shared out by the number of columns, so that cells come out alike.
             (_ROOM - sum(spaces) - 30 * len(names)) * columns / total + 30,
         )
-        for i, (name, (_, columns)) in enumerate(zip(names, shapes, strict=True))
+        for name, (rows, columns) in zip(names, shapes, strict=True)
     ]
     if len({table.numbers for table in drawn}) > 1 and numbers is None:
         return matrices(tables, between, title, note, False, row_labels, decimals, vmax)
@@ -153,7 +153,7 @@ class _Table:
         longest = max((text_width(text, 11) for row in self.texts for text in row), default=0)
         # A column's name that fits above its cells stays level.
         names = max((text_width(labels.shown(name), 11) for name in self.column_labels), default=0)
-        self.left = labels.left_width(list(self.row_labels)) + 8
+        self.left = labels.left_width(self.row_labels, longest=labels.LONGEST_ROW) + 8
         for name in filter(None, (row_name, column_name)):
             self.left = max(self.left, text_width(name, 12, bold=True) + 8)
         space = (room - self.left) / self.columns
@@ -207,7 +207,8 @@ class _Table:
                     canvas.rect(middle[0] - pad, middle[1] - 7, 2 * pad, 14, "surface", z=2.6)
                 canvas.text(*middle, text, 11, ink, ha="center")
         for i in range(0, self.rows, labels.every(self.rows, high)):
-            canvas.text(left - 6, upper + (i + 0.5) * high, labels.shown(self.row_labels[i]), 11, ha="right")
+            name = labels.shown(self.row_labels[i], labels.LONGEST_ROW)
+            canvas.text(left - 6, upper + (i + 0.5) * high, name, 11, ha="right")
         for i, label in enumerate(self.tops):
             middle = left + (i * self.step + 0.5) * wide
             if self.level:
@@ -276,10 +277,15 @@ def _foot(canvas: Canvas, x: float, y: float, tables: Sequence[_Table], largest:
         canvas.hatch(second, y, 14, 14)
         canvas.text(second + 20, y + 7, "False", 11, "ink3")
         return
-    low, high = numerals.number(-largest), numerals.number(largest)
+    signed = any((table.values[np.isfinite(table.values)] < 0).any() for table in tables)
+    ramp = rgb_table(themes.diverging(canvas.theme))
+    # Without a number below zero the orange arm would be about nothing.
+    low = numerals.number(-largest) if signed else "0"
+    high = numerals.number(largest)
     start = x + text_width(low, 11) + 5
     canvas.text(x, y + 5, low, 11, "ink3")
-    canvas.cells(start, y + 1, 120, 8, rgb_table(themes.diverging(canvas.theme))[None])
+    canvas.cells(start, y + 1, 120, 8, ramp[None, 0 if signed else 128 :])
     canvas.rect(start, y + 1, 120, 8, edge="edge", z=4)
-    canvas.line([start + 60, start + 60], [y - 1, y + 11], "ink", 1, z=5)
+    if signed:
+        canvas.line([start + 60, start + 60], [y - 1, y + 11], "ink", 1, z=5)
     canvas.text(start + 125, y + 5, high, 11, "ink3")
