@@ -102,7 +102,7 @@ def spread(places: Sequence[float], least: float, low: float, high: float) -> li
 
 
 def tick_texts(values: Sequence[float], log: bool = False) -> list[str]:
-    """Labels of ticks; on a log axis each with its own decimals, or all as powers of ten if it reaches far."""
+    """Labels of ticks; on a log axis each with its own decimals, or all as powers of ten if it is long."""
     if not log:
         return numerals.ticks(values)
     exponents = [math.log10(v) for v in values]
