@@ -128,7 +128,7 @@ def mixer_payload(
         "text": {
             "concat": f"{h * d_v} values",
             "wo": f"{h * d_v} × {d_model}, a band of {d_v} {'rows' if d_v > 1 else 'row'} a head",
-            "shares": f"head i · its band of W_O, {d_model} values each",
+            "shares": "head i · its band of W_O",
             "size": "length of the vector",
         },
         "gap": f"{numbers.gap():.1e}",

@@ -71,14 +71,17 @@ function drawMixerChart(svg, width, view) {
     // The whole column answers to the pointer, not only its thin parts.
     column.append(svgNode("rect", { x: centre - slot / 2, y: plot.top, width: slot, height: plot.height + 22, class: "mha-hit" }));
     svg.append(column);
-    if (named) {
+    if (named && slot >= 76) {
+      svgText(svg, centre, plot.top + plot.height + 18, shortWord(view.featureNames[c], Math.floor(slot / 6.6)), "mha-mix-tick");
+    } else if (named) {
       const label = svgText(svg, 0, 0, shortWord(view.featureNames[c], 12), "mha-mix-tick", "end");
       label.setAttribute("transform", `translate(${centre + 4} ${plot.top + plot.height + 16}) rotate(-40)`);
     } else if (slot >= 17 || c % Math.ceil(17 / slot) === 0) {
       svgText(svg, centre, plot.top + plot.height + 18, String(c), "mha-mix-tick");
     }
   }
-  const foot = plot.top + plot.height + (named ? 66 : 34);
+  const leaning = named && (plot.right - plot.left) / view.columns < 76;
+  const foot = plot.top + plot.height + (leaning ? 66 : 36);
   svgText(svg, (plot.left + plot.right) / 2, foot, "output feature", "mha-mix-tick");
   return foot + 10;
 }

@@ -18,9 +18,9 @@ function drawMixerMatrices(svg, width, view, paint) {
   const named = view.groups.some((group) => group.names);
   const nameRoom = named ? 66 : 0;
   const left = 92 + nameRoom;
-  const top = 44 + (view.featureNames ? 58 : 0);
+  const top = 44 + (view.featureNames ? 74 : 0);
   const woWidth = stacked
-    ? Math.max(120, width - left - 62)
+    ? Math.max(96, width - left - 66 - 10)
     : Math.max(150, Math.min(330, (width - left - 292) / 2));
   const cell = woWidth / view.columns;
   const rows = Math.max(1, ...view.groups.map((group) => (group.band ? group.band.length : 1)));
@@ -35,19 +35,21 @@ function drawMixerMatrices(svg, width, view, paint) {
   const bottom = y;
 
   mixerHeading(svg, left + 7, 14, "concat", view.text.concat, "middle");
-  mixerHeading(svg, woX + woWidth / 2, 14, "W_O", view.text.wo, "middle");
+  if (stacked) mixerHeading(svg, woX, 14, "W_O", view.text.wo.split(", ")[0], "start");
+  else mixerHeading(svg, woX + woWidth / 2, 14, "W_O", view.text.wo, "middle");
   if (view.featureNames) mixerColumnNames(svg, woX, top - 6, cell, view);
   for (const place of layout) mixerBand(svg, place, { left, woX, woWidth, cell, nameRoom }, view, paint);
   const middle = (top + bottom) / 2;
   svgText(svg, left + 33, middle, "·", "mha-mix-sign");
 
   const shareX = stacked ? 44 : woX + woWidth + 78;
-  const shareTop = stacked ? bottom + 66 + (view.featureNames ? 58 : 0) : top;
+  const shareTop = stacked ? bottom + 66 + (view.featureNames ? 74 : 0) : top;
   const sizeX = shareX + woWidth + 22;
   if (stacked) svgText(svg, 12, shareTop - 40, "=", "mha-mix-sign");
   else svgText(svg, woX + woWidth + 36, middle, "=", "mha-mix-sign");
   const headY = stacked ? bottom + 36 : 14;
-  mixerHeading(svg, stacked ? shareX : shareX + woWidth / 2, headY, "each head’s share of the output",
+  mixerHeading(svg, stacked ? shareX : shareX + woWidth / 2, headY,
+    stacked || woWidth > 220 ? "each head’s share of the output" : "each head’s share",
     view.text.shares, stacked ? "start" : "middle");
   if (!stacked) mixerHeading(svg, sizeX, headY, "size", view.text.size, "start");
   if (view.featureNames) mixerColumnNames(svg, shareX, shareTop - 6, cell, view);
@@ -66,10 +68,11 @@ function drawMixerMatrices(svg, width, view, paint) {
     shareBottom = rowY + 32;
   });
   const foot = Math.max(bottom, shareBottom) + 14;
-  mixerScale(svg, { x: woX, y: foot, width: Math.min(woWidth, 230) }, view, paint);
-  if (stacked) mixerLegend(svg, 8, foot + 36, view);
-  else mixerLegend(svg, shareX, foot + 6, view);
-  return foot + (stacked ? 54 : 26);
+  mixerScale(svg, { x: stacked ? shareX : woX, y: foot, width: Math.min(woWidth, 230) }, view, paint);
+  if (stacked) mixerLegend(svg, shareX, foot + 34, view, 0, 22);
+  else if (shareX + 340 < width) mixerLegend(svg, shareX, foot + 6, view, 240, 0);
+  else mixerLegend(svg, shareX, foot + 6, view, 0, 20);
+  return foot + (stacked ? 70 : 34);
 }
 
 function mixerHeading(svg, x, y, title, note, anchor) {
@@ -79,7 +82,7 @@ function mixerHeading(svg, x, y, title, note, anchor) {
 
 function mixerColumnNames(svg, x, y, cell, view) {
   view.featureNames.slice(0, view.columns).forEach((name, i) => {
-    const label = svgText(svg, 0, 0, shortWord(name, 10), "mha-mix-tick", "start");
+    const label = svgText(svg, 0, 0, shortWord(name, 14), "mha-mix-tick", "start");
     label.setAttribute("transform", `translate(${x + (i + 0.5) * cell + 3} ${y}) rotate(-50)`);
   });
 }
@@ -174,11 +177,11 @@ function mixerScale(svg, at, view, paint) {
   svgText(svg, at.x + at.width + 6, at.y + 9, "+" + plainNumber(view.scale), "mha-mix-tick", "start");
 }
 
-function mixerLegend(svg, x, y, view) {
+function mixerLegend(svg, x, y, view, right, down) {
   const words = `W_O: ${MINUS}${plainNumber(view.scaleW)} to +${plainNumber(view.scaleW)} on the same colours`;
   svgText(svg, x, y + 3, words, "mha-mix-tick", "start");
-  const start = x + 240;
-  const box = { x: start, y: y - 7, width: 20, height: 11 };
+  const start = x + right;
+  const box = { x: start, y: y + down - 7, width: 20, height: 11 };
   svg.append(hatched(box), framed(box));
-  svgText(svg, start + 26, y + 3, "switched off", "mha-mix-tick", "start");
+  svgText(svg, start + 26, y + down + 3, "switched off", "mha-mix-tick", "start");
 }

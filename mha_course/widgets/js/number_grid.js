@@ -7,7 +7,7 @@
 //   spec.rowLabels  list of strings, or null       spec.columnLabels  list of strings, or null
 //   spec.columnWords  true where column labels are words: they lean    spec.short  lower rows, for tinted cells
 //   spec.label      what a screen reader says for the whole matrix
-//   spec.width      width of a cell in px (24 without it)
+//   spec.width      width of a cell in px (24 without it)    spec.first  width of the first column, if it differs
 //   spec.litRow     index of the lit row, or null
 //   spec.onRow      function(row); where given, row labels are buttons (data-row="0" ...)
 // numberRow(values), gapCell() and bandedRow(...) are what the panels build rows from.
@@ -43,10 +43,12 @@ function numberGrid(spec) {
   const root = document.createElement("div");
   root.className = "mha-grid" + (spec.short ? " is-short" : "") + (spec.columnWords ? " has-words" : "");
   const columns = Math.max(...spec.rows.map((row) => row.length));
-  const sizes = spec.rowLabels ? ["auto"] : [];
+  const sizes = spec.rowLabels ? ["max-content"] : [];
   for (let c = 0; c < columns; c++) {
     const narrow = spec.rows.every((row) => !row[c] || row[c].gap || row[c].blank);
-    sizes.push(narrow ? "14px" : `${spec.width || 24}px`);
+    // A little give, for narrow windows.
+    const width = (c === 0 && spec.first) || spec.width || 24;
+    sizes.push(narrow ? "14px" : `minmax(${width - 5}px, ${width}px)`);
   }
   root.style.gridTemplateColumns = sizes.join(" ");
   if (spec.columnLabels) {

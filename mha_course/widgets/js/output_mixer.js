@@ -129,7 +129,7 @@ function render({ model, el }) {
       const button = parts.switches.children[place];
       const isOn = on[i] !== false;
       button.setAttribute("aria-checked", String(isOn));
-      button.querySelector(".mha-switch-word").textContent = isOn ? "on" : "off";
+      button.querySelector(".mha-mix-switch-word").textContent = isOn ? "on" : "off";
     });
   }
 

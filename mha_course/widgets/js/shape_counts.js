@@ -5,10 +5,10 @@
 // those of split and concat are torch.arange, so that a number names the place where it came from.
 
 function panelArrow(word) {
-  const node = node("div", { class: "mha-shape-arrow" }, node("span", { class: "mha-shape-arrow-word" }, word));
-  node.append(node("span", { class: "mha-shape-arrow-line" }, ""));
-  node.setAttribute("aria-hidden", "true");
-  return node;
+  const arrow = node("div", { class: "mha-shape-arrow" }, node("span", { class: "mha-shape-arrow-word" }, word));
+  arrow.append(node("span", { class: "mha-shape-arrow-line" }, ""));
+  arrow.setAttribute("aria-hidden", "true");
+  return arrow;
 }
 
 function tokenNames(frame) {
@@ -34,7 +34,8 @@ function panelX(frame, state, act) {
 }
 
 function countWidth(frame) {
-  return String(frame.n * frame.d_model).length > 3 ? 32 : 24;
+  const digits = String(frame.n * frame.d_model - 1).length;
+  return digits < 3 ? 22 : digits < 4 ? 26 : 32;
 }
 
 function countBands(frame, groups, state, act, code) {

@@ -75,7 +75,7 @@ function shapeFrameNodes(root, model, ask) {
   const tabs = model.get("answer").steps.map((entry, i) => shapeTab(entry.name, i, id));
   strip.append(...tabs);
   const buttons = shapeButtons();
-  const where = node("span", { class: "mha-label" });
+  const where = node("span", { class: "mha-sub" });
   const go = node("div", { class: "mha-shape-go" });
   go.append(buttons.group, where);
 

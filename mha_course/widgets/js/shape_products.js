@@ -5,6 +5,7 @@
 // read as a sum from top to bottom. Matrix cells of W are tinted by paint.diverging; results are lit in head colour.
 
 const WIDE_CELL = 44;
+const TIGHT_CELL = 38; // sixteen of them fit beside their labels
 
 function plainCell(value, places = 2) {
   return { text: numberText(value, places), head: null };
@@ -44,7 +45,7 @@ function panelProject(frame, state, act, paint) {
     plainCell(frame.x[state.token][feature]),
     emptyCell(),
     ...bandedRow(row, frame.drawn, whole, (value, head, f) =>
-      tintedCell(value, top, paint, `W_${part.toUpperCase()}: feature ${feature} → head ${head + 1}, ${f}`)),
+      tintedCell(value, top, paint, `W_${part.toUpperCase()}: feature ${feature} → column ${head * frame.d_k + f} (head ${head + 1})`)),
   ]);
   if (cut) rows.push(rows[0].map((cell) => (cell.blank ? emptyCell() : gapCell())));
   const result = frame[part].map((stack) => stack[state.token]);
@@ -56,7 +57,8 @@ function panelProject(frame, state, act, paint) {
     rowLabels: labels,
     columnLabels: [`x[0, ${state.token}]`, "", ...bandLabels(frame, (head, f) => String(head * frame.d_k + f))],
     label: `${part}, token ${state.token}: the features of x times the columns of W_${part.toUpperCase()}`,
-    width: WIDE_CELL - 2,
+    width: TIGHT_CELL,
+    first: WIDE_CELL,
     short: true,
   });
   const head = Math.min(state.head, frame.drawn.heads - 1);
@@ -174,7 +176,7 @@ function panelOutput(frame, state, act, paint) {
       rows.push([
         { text: numberText(frame.heads[head][token][f], 2), head, lit: true },
         emptyCell(),
-        ...row.map((value, c) => tintedCell(value, top, paint, `W_O: head ${head + 1}, ${f} → output ${c}`)),
+        ...row.map((value, c) => tintedCell(value, top, paint, `W_O: row ${head * frame.d_k + f} (head ${head + 1}) → output feature ${c}`)),
         ...(cut ? [gapCell()] : []),
       ]);
     });
@@ -190,7 +192,8 @@ function panelOutput(frame, state, act, paint) {
     rowLabels: labels,
     columnLabels: ["concat", "", ...frame.output[token].map((_, c) => String(c)), ...(cut ? [""] : [])],
     label: `Output of token ${token}: concat times the columns of W_O`,
-    width: WIDE_CELL - 2,
+    width: TIGHT_CELL,
+    first: WIDE_CELL,
     short: true,
   });
   const shares = frame.shares[token].slice(0, frame.drawn.heads === frame.h ? frame.h : undefined);

@@ -2,8 +2,9 @@
 //
 // Traits: answer (see shape_frame.py; with it choices, the sliders' stops, and moved, a notice), the settings b, n,
 // d_model, h, and what only the view needs: step (1 to 8), token, head (from 0) and part ("q", "k" or "v") of the panel.
-// Parts: [role=tab][data-step="split"]... , button[data-go="back" | "next" | "play"], [role=tabpanel][data-step],
-// select[data-token], button[data-head="1"], button[data-part="q"]. Keys on the strip: ← → Home End.
+// Parts: [role=slider][data-control="b" | "n" | "d_model" | "h"], [role=tab][data-step="split"]...,
+// button[data-go="back" | "next" | "play"], [role=tabpanel][data-step], select[data-token], button[data-head="1"],
+// button[data-part="q"]. Keys on the strip: ← → Home End; in the panel arrows walk over the tinted cells.
 
 const SHAPE_PANELS = {
   x: panelX,

@@ -38,7 +38,7 @@ function softFact(name, words) {
   const box = node("div", { class: "mha-soft-fact" });
   const number = node("span", { class: "mha-fact" });
   number.dataset.fact = name;
-  box.append(number, node("span", { class: "mha-label" }, words));
+  box.append(number, node("span", { class: "mha-sub" }, words));
   return { box, number };
 }
 
@@ -58,6 +58,7 @@ function softSentence(labels, scores, c, found) {
   if (found.spread > 0.98) return lead + "Nearly even: the row is close to a plain average.";
   const ordered = [...found.scaled].sort((a, b) => b - a);
   const gap = ordered[0] - ordered[1];
+  if (gap < 5e-4) return lead + "The two largest scores are equal, and so are their weights.";
   return lead + `The largest weight is ${plainNumber(Math.exp(gap))} times the next one: e to the power of their distance, ${numberText(gap, 2)}.`;
 }
 
@@ -88,9 +89,9 @@ function render({ model, el }) {
   let stops = softStops(model.get("factors"), c);
   const factor = slider({
     label: "factor c",
-    stops: stops.map(plainNumber),
-    value: plainNumber(c),
-    onInput: (shown) => { c = stops[stops.map(plainNumber).indexOf(shown)]; draw(); send(); },
+    stops: stops.map(softFactor),
+    value: softFactor(c),
+    onInput: (shown) => { c = stops[stops.map(softFactor).indexOf(shown)]; draw(); send(); },
     describe: (shown) => `factor ${shown}`,
   });
   factor.element.dataset.factor = "true";
@@ -107,7 +108,7 @@ function render({ model, el }) {
   back.addEventListener("click", () => {
     scores = [...model.get("start")];
     c = model.get("start_factor");
-    factor.set(plainNumber(c));
+    factor.set(softFactor(c));
     draw();
     send();
   });
@@ -145,7 +146,7 @@ function render({ model, el }) {
     scores = [...model.get("scores")];
     c = model.get("factor");
     stops = softStops(model.get("factors"), c);
-    factor.setStops(stops.map(plainNumber), plainNumber(c));
+    factor.setStops(stops.map(softFactor), softFactor(c));
     draw();
   };
   model.on("change:scores", pull);
@@ -160,6 +161,12 @@ function render({ model, el }) {
     model.off("change:scores", pull);
     model.off("change:factor", pull);
   };
+}
+
+// 1/16 says more than 0.0625, and takes less room.
+function softFactor(c) {
+  const over = Math.round(1 / c);
+  return c > 0 && c < 1 && over <= 64 && Math.abs(c * over - 1) < 1e-9 ? `1/${over}` : plainNumber(c);
 }
 
 function softStops(factors, c) {
