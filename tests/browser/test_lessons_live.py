@@ -1,0 +1,37 @@
+"""Every lesson, run from its menu in real JupyterLab, cut off from the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.lab import LabPage, LabServer
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+# Something that a student sees as a picture, and its size on screen.
+PICTURES = """() => ["img", "canvas", "svg"]
+  .flatMap(name => [...document.querySelectorAll(`.jp-OutputArea ${name}`)])
+  .map(e => e.getBoundingClientRect()).filter(r => r.width > 0).map(r => [r.width, r.height, r.right])"""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_run_all_in_the_browser(lab: LabPage, server: LabServer, path: Path) -> None:
+    lab.open(server.add_notebook(path))
+    lab.run_all()
+    lab.page.wait_for_timeout(1500)
+    assert lab.error_outputs() == []
+    assert lab.pictures_without_alt() == []
+    pictures = lab.page.evaluate(PICTURES)
+    assert len(pictures) >= 2
+    width = lab.page.viewport_size["width"]
+    assert all(right <= width + 1 for _, _, right in pictures), "a picture sticks out of the window"
+    text = lab.outputs().all_inner_texts()
+    broken = [t for t in text if "Error displaying widget" in t or "model not found" in t.lower()]
+    assert broken == []
+    assert lab.page.locator(".mha-widget").count() >= 1
+
+    outputs = lab.page.locator(".jp-OutputArea-child").count()
+    lab.run_all()
+    lab.page.wait_for_timeout(1500)
+    assert lab.page.locator(".jp-OutputArea-child").count() == outputs, "outputs pile up when cells run again"
