@@ -1,0 +1,128 @@
+"""What an exercise is: one declarative entry with its reference, drawn inputs, known mistakes and hints."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+Inputs = Callable[[Generator], "list[Case]"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of the student's function.
+
+    label: when this happens, in words that fit into a sentence ("with three heads", "without a mask").
+    sizes: every size by its symbol, all different, so that no two axes can be mistaken for each other.
+    required: whether a pass depends on it; a failure elsewhere becomes a remark.
+    refuses: the right answer is to raise a ValueError.
+    coded: names of the axes of the first argument when it holds 0, 1, 2, ...: each number then says
+    where it comes from.
+    """
+
+    label: str
+    arguments: tuple[Any, ...]
+    sizes: dict[str, int] = field(default_factory=dict)
+    required: bool = True
+    refuses: bool = False
+    coded: tuple[str, ...] = ()
+
+    def fresh(self) -> tuple[Any, ...]:
+        """The arguments, copied: whatever the function does to them stays with it."""
+        return tuple(_copy(argument) for argument in self.arguments)
+
+    def in_words(self) -> str:
+        """The sizes as they read in a sentence: "b=2, n=5"."""
+        return ", ".join(f"{name}={size}" for name, size in self.sizes.items())
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake: what it computes, and what a teacher would say about it.
+
+    wrong: a real function with the exercise's signature that makes the mistake. Partials of one function
+    with different keywords are tried in pairs as well.
+    says: what kind of mistake it is, in one or two sentences. look: where to look, without the answer.
+    Both may name the sizes of the case as {n}, {d_model}, ...
+    """
+
+    id: str
+    wrong: Callable[..., Any]
+    says: str
+    look: str
+
+
+@dataclass(frozen=True)
+class Returned:
+    """One thing that the function returns: its name, its axes as symbols, and what it is made of.
+
+    kind: float or bool (a tensor), number (one whole number), numbers (a list of whole numbers).
+    """
+
+    name: str
+    axes: tuple[str, ...] = ()
+    kind: str = "float"
+    rows_sum_to_one: bool = False
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One place where the student writes a function.
+
+    inputs: draws the cases; sizes are fixed, numbers come from the generator.
+    one_of: labels of cases of which one must be right, the others are then only remarked upon.
+    twins: names of the course's own functions that do the same, as "attention.split_heads".
+    also: other names under which it is found.
+    """
+
+    name: str
+    lesson: str
+    title: str
+    prompt: str
+    signature: str
+    reference: Callable[..., Any]
+    inputs: Inputs
+    returns: tuple[Returned, ...]
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, str, str]
+    why: str
+    one_of: tuple[str, ...] = ()
+    twins: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+    def cases(self, seed: int = 0) -> list[Case]:
+        """The calls by which an answer is judged; the same for the same seed."""
+        return self.inputs(torch.Generator().manual_seed(seed))
+
+    def source(self) -> str:
+        """The reference as text, the way `solution` shows it."""
+        return textwrap.dedent(inspect.getsource(self.reference)).rstrip()
+
+
+def draw(g: Generator, *shape: int, spread: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Normal numbers of the given shape, mean 0 and standard deviation `spread`."""
+    return (torch.randn(shape, generator=g, dtype=torch.float64) * spread).to(dtype)
+
+
+def numbered(*shape: int) -> Tensor:
+    """0, 1, 2, ... as float32 in the given shape: each number says where it comes from."""
+    count = 1
+    for size in shape:
+        count *= size
+    return torch.arange(count, dtype=torch.float32).reshape(shape)
+
+
+def _copy(argument: Any) -> Any:
+    if isinstance(argument, Tensor):
+        return argument.clone()
+    if isinstance(argument, dict):
+        return dict(argument)
+    if isinstance(argument, Sequence) and not isinstance(argument, (str, tuple)):
+        return list(argument)
+    return argument

@@ -1,0 +1,186 @@
+"""Exercises of lesson 01: softmax, scores, and attention with one head."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Generator, Tensor
+
+from mha_course.exercises.exercise import Case, Exercise, Returned, draw
+from mha_course.exercises.mistakes_01 import ATTENTION_MISTAKES, SCORES_MISTAKES, SOFTMAX_MISTAKES
+
+
+def softmax_rows(scores: Tensor) -> Tensor:
+    """Weights from scores, row by row: (..., n_q, n_k) -> the same shape, rows sum to 1."""
+    # Softmax doesn't notice a number added to a whole row. With the largest score at 0, exp can't overflow.
+    shifted = scores - scores.max(dim=-1, keepdim=True).values
+    powers = shifted.exp()
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
+    """Each query with each key: (..., n_q, d_k), (..., n_k, d_k) -> (..., n_q, n_k)."""
+    d_k = q.shape[-1]
+    return q @ k.transpose(-2, -1) / math.sqrt(d_k)
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """softmax(q k^T / sqrt(d_k)) v, and the weights."""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        # exp(-inf) is 0: a hidden key gets no weight, and the others share 1 among them.
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+
+
+def _softmax_inputs(g: Generator) -> list[Case]:
+    # The rows of the large case lie far apart, so that one maximum for the whole matrix is not enough.
+    large = draw(g, 3, 5) + torch.tensor([[1000.0], [0.0], [-1000.0]])
+    return [
+        Case("for ordinary scores", (draw(g, 4, 6, spread=1.5),), {"n_q": 4, "n_k": 6}),
+        Case("for scores of 1000", (large,), {"n_q": 3, "n_k": 5}),
+        Case("for a batch", (draw(g, 2, 4, 6),), {"b": 2, "n_q": 4, "n_k": 6}, required=False),
+        Case("in float64", (draw(g, 4, 6, dtype=torch.float64),), {"n_q": 4, "n_k": 6}, required=False),
+    ]
+
+
+def _qkv(
+    g: Generator, *lead: int, n_q: int, n_k: int, d_k: int, d_v: int | None = None, **kind: torch.dtype
+) -> list[Tensor]:
+    shapes = [(n_q, d_k), (n_k, d_k), *([(n_k, d_v)] if d_v else [])]
+    return [draw(g, *lead, *shape, **kind) for shape in shapes]
+
+
+def _scores_inputs(g: Generator) -> list[Case]:
+    sizes = {"n_q": 5, "n_k": 7, "d_k": 4}
+    heads = {"n_q": 6, "n_k": 7, "d_k": 4}
+    return [
+        Case("for a batch", tuple(_qkv(g, 3, **sizes)), {"b": 3, **sizes}),
+        Case(
+            "for another d_k", tuple(_qkv(g, 2, n_q=5, n_k=6, d_k=9)), {"b": 2, "n_q": 5, "n_k": 6, "d_k": 9}
+        ),
+        Case("for one sentence without a batch axis", tuple(_qkv(g, **sizes)), sizes, required=False),
+        Case("with a head axis", tuple(_qkv(g, 2, 3, **heads)), {"b": 2, "h": 3, **heads}, required=False),
+        Case(
+            "in float64", tuple(_qkv(g, 3, **sizes, dtype=torch.float64)), {"b": 3, **sizes}, required=False
+        ),
+    ]
+
+
+def drawn_mask(g: Generator, *shape: int) -> Tensor:
+    """A boolean mask in which every query has at least one key, and no query all of them."""
+    mask = torch.rand(shape, generator=g) < 0.5
+    first = torch.randint(shape[-1], (*shape[:-1], 1), generator=g)
+    # Two neighbouring keys settle it: one is open, the next one hidden.
+    mask.scatter_(-1, first, True)
+    return mask.scatter_(-1, (first + 1) % shape[-1], False)
+
+
+def _attention_inputs(g: Generator) -> list[Case]:
+    sizes = {"n_q": 5, "n_k": 7, "d_k": 4, "d_v": 6}
+    other = {"n_q": 6, "n_k": 5, "d_k": 8, "d_v": 3}
+    heads = {"n_q": 7, "n_k": 5, "d_k": 8, "d_v": 6}
+    alone, batch, half = _qkv(g, **sizes), _qkv(g, 3, **sizes), _qkv(g, 3, **sizes, dtype=torch.float64)
+    return [
+        Case("without a mask", (*batch, None), {"b": 3, **sizes}),
+        Case("with a mask", (*_qkv(g, 3, **sizes), drawn_mask(g, 5, 7)), {"b": 3, **sizes}),
+        Case("with a mask", (*_qkv(g, 2, **other), drawn_mask(g, 6, 5)), {"b": 2, **other}),
+        Case("for one sentence without a batch axis", (*alone, drawn_mask(g, 5, 7)), sizes, required=False),
+        Case(
+            "with a head axis",
+            (*_qkv(g, 2, 3, **heads), drawn_mask(g, 7, 5)),
+            {"b": 2, "h": 3, **heads},
+            required=False,
+        ),
+        Case("in float64", (*half, None), {"b": 3, **sizes}, required=False),
+    ]
+
+
+EXERCISES = (
+    Exercise(
+        name="softmax_rows",
+        lesson="01",
+        title="Softmax, row by row",
+        prompt=(
+            "`scores` has shape `(..., n_q, n_k)`. Return weights of the same shape, none negative, "
+            "every row summing "
+            "to 1. Write it with `exp`, and let it survive scores of 1000."
+        ),
+        signature="softmax_rows(scores) -> weights",
+        reference=softmax_rows,
+        inputs=_softmax_inputs,
+        returns=(Returned("weights", ("n_q", "n_k"), rows_sum_to_one=True),),
+        mistakes=SOFTMAX_MISTAKES,
+        hints=(
+            "Make every number positive, then divide each row by its own sum.",
+            "`sum(dim=..., keepdim=True)` keeps the axis, so that the division lines up. For large "
+            "scores: a row's "
+            "softmax stays the same when the same number is taken from all its entries.",
+            "take from every row its largest entry\nexp of everything\ndivide every row by its sum",
+        ),
+        why=(
+            "The exponential makes scores positive, the division makes rows sum to 1, the shift keeps exp "
+            "in range."
+        ),
+        twins=("attention.masked_softmax",),
+    ),
+    Exercise(
+        name="scaled_scores",
+        lesson="01",
+        title="Scores, scaled",
+        prompt=(
+            "`q` has shape `(..., n_q, d_k)`, `k` has `(..., n_k, d_k)`. Return the scores `(..., n_q, "
+            "n_k)`: each query "
+            "with each key, divided by the square root of `d_k`."
+        ),
+        signature="scaled_scores(q, k) -> scores",
+        reference=scaled_scores,
+        inputs=_scores_inputs,
+        returns=(Returned("scores", ("b", "n_q", "n_k")),),
+        mistakes=SCORES_MISTAKES,
+        hints=(
+            "One number for each pair of a query and a key: their dot product.",
+            "A matrix product does all dot products at once, if the last two axes of `k` change places. "
+            "`d_k` is the "
+            "size of an axis of `q`.",
+            (
+                "turn the last two axes of k\nscores = q times that\ndivide by the root of the number of "
+                "features"
+            ),
+        ),
+        why="`transpose(-2, -1)` leaves batch and heads alone, so the same line serves every rank.",
+        twins=("attention.scaled_scores",),
+    ),
+    Exercise(
+        name="attention",
+        lesson="01",
+        title="Scaled dot-product attention",
+        prompt=(
+            "Return the pair `(output, weights)`. `q` is `(..., n_q, d_k)`, `k` is `(..., n_k, d_k)`, `v` is "
+            "`(..., n_k, d_v)`. `mask` is `(n_q, n_k)`, boolean, True = may attend, or None. Every "
+            "query has at least "
+            "one key that it may attend to."
+        ),
+        signature="attention(q, k, v, mask=None) -> (output, weights)",
+        reference=attention,
+        inputs=_attention_inputs,
+        returns=(
+            Returned("output", ("b", "n_q", "d_v")),
+            Returned("weights", ("b", "n_q", "n_k"), rows_sum_to_one=True),
+        ),
+        mistakes=ATTENTION_MISTAKES,
+        hints=(
+            "Four steps: compare, hide, soften, mix. The order matters.",
+            "Hidden scores have to vanish in the softmax: which score has an exponential of 0? "
+            "`masked_fill` fills where "
+            "its mask is True.",
+            "scores = as in scaled_scores\nwhere the mask says no: score = minus infinity\nweights = "
+            "softmax of each "
+            "row\noutput = weights times v",
+        ),
+        why="Hiding before the softmax lets the keys that are left share a weight of 1.",
+        twins=("attention.scaled_dot_product_attention",),
+    ),
+)

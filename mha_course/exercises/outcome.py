@@ -1,0 +1,216 @@
+"""Running a student's function: whatever it does, an Outcome comes back and the world is as before."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import random
+import re
+import sys
+import sysconfig
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+PACKAGE = str(Path(__file__).resolve().parents[1])
+_LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {str(Path(torch.__file__).parent)}
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave: leaves (the result as tensors), or an error with the student's own line.
+
+    odd: what is unusual about the result's type: nothing, ellipsis, numpy, list, another type's name, ...
+    changed: position of the first argument that the call changed, or None.
+    """
+
+    leaves: tuple[Tensor, ...] = ()
+    odd: tuple[str, ...] = ()
+    error: BaseException | None = None
+    line: str = ""
+    changed: int | None = None
+
+    @property
+    def error_text(self) -> str:
+        """Kind and text of the error, in one line."""
+        text = " ".join(str(self.error).split())
+        text = text if len(text) <= 300 else text[:299] + "…"
+        return f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
+
+
+def run(fn: Callable[..., Any], arguments: tuple[Any, ...], results: int = 1, quiet: bool = False) -> Outcome:
+    """Call fn on the arguments given (it may keep or change them) and read what it returned.
+
+    results: how many things it should return; 0 means one list of numbers. quiet: swallow what it prints.
+    Nothing that it raises gets through, except KeyboardInterrupt: a student may stop an endless loop.
+    """
+    before = tuple(_frozen(argument) for argument in arguments)
+    with _world_as_before(), contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext():
+        try:
+            result = fn(*arguments)
+            leaves, odd = _read(result, results)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            line = _own_line(error.__traceback__)
+            error.__traceback__ = None  # it would keep every tensor of the call alive
+            return Outcome(error=error, line=line)
+        changed = next((i for i, old in enumerate(before) if not _same(old, _frozen(arguments[i]))), None)
+    return Outcome(leaves=leaves, odd=odd, changed=changed)
+
+
+def _read(result: Any, results: int) -> tuple[tuple[Tensor, ...], tuple[str, ...]]:
+    """The result as a tuple of tensors, each with a word about its type ("" when there is nothing to say)."""
+    if results == 0 and isinstance(result, (tuple, range)):
+        result = list(result)
+    if results > 1 and isinstance(result, list) and len(result) == results:
+        result = tuple(result)
+    parts = result if isinstance(result, tuple) else (result,)
+    leaves, odd = [], []
+    for part in parts:
+        leaf, word = _leaf(part)
+        leaves.append(leaf)
+        odd.append(word)
+    return tuple(leaves), tuple(odd)
+
+
+def _leaf(part: Any) -> tuple[Tensor, str]:
+    nothing = torch.empty(0)
+    if part is ...:
+        return nothing, "ellipsis"
+    if part is None:
+        return nothing, "nothing"
+    if isinstance(part, Tensor):
+        if part.device.type != "cpu":
+            return nothing, f"on {part.device}"
+        part = part.detach()
+        part = part.to_dense() if part.layout != torch.strided else part
+        return part.resolve_conj().clone(), ""
+    if isinstance(part, (bool, np.bool_)):
+        return torch.tensor(bool(part)), "bool"
+    if isinstance(part, (int, np.integer)):
+        return torch.tensor(int(part), dtype=torch.int64) if abs(int(part)) < 2**62 else nothing, "number"
+    if isinstance(part, (float, np.floating)):
+        return torch.tensor(float(part), dtype=torch.float64), "number"
+    if isinstance(part, np.ndarray):
+        return torch.from_numpy(np.array(part)), "numpy"
+    if isinstance(part, list):
+        if _holds_ellipsis(part):
+            return nothing, "ellipsis"
+        return _from_list(part), "list"
+    return nothing, type(part).__name__
+
+
+def _from_list(part: list[Any]) -> Tensor:
+    with contextlib.suppress(Exception):
+        if part and all(isinstance(item, Tensor) for item in part):
+            return torch.stack([item.detach() for item in part])
+        # None among numbers becomes NaN, so that such an answer can be told from others.
+        return torch.tensor([float("nan") if item is None else item for item in part])
+    return torch.empty(0)
+
+
+def _holds_ellipsis(part: Any) -> bool:
+    return part is ... or (isinstance(part, (list, tuple)) and any(_holds_ellipsis(item) for item in part))
+
+
+def _own_line(trace: TracebackType | None) -> str:
+    """The last line of the student's own that was running, with its number in the cell or file."""
+    for frame in reversed(traceback.extract_tb(trace)):
+        if not frame.filename.startswith((PACKAGE, *_LIBRARIES, "<frozen")):
+            text = (linecache.getline(frame.filename, frame.lineno or 0) or frame.line or "").strip()
+            return f"line {frame.lineno}: {text}" if text else f"line {frame.lineno}"
+    return ""
+
+
+def _frozen(argument: Any) -> Any:
+    if isinstance(argument, Tensor):
+        return argument.detach().clone()
+    if isinstance(argument, list):
+        return list(argument)
+    return dict(argument) if isinstance(argument, dict) else argument
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, Tensor):
+        return old.shape == new.shape and torch.equal(old, new)
+    return bool(old == new)
+
+
+@contextlib.contextmanager
+def _world_as_before() -> Iterator[None]:
+    """Undo what a function may do to things that others share: seeds, gradient mode, default dtype."""
+    python, numpy, gradients = random.getstate(), np.random.get_state(), torch.is_grad_enabled()
+    dtype, limit = torch.get_default_dtype(), sys.getrecursionlimit()
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.set_grad_enabled(True)
+        try:
+            yield
+        finally:
+            torch.set_grad_enabled(gradients)
+            torch.set_default_dtype(dtype)
+            sys.setrecursionlimit(limit)
+            random.setstate(python)
+            np.random.set_state(numpy)
+
+
+def agree(one: Outcome, other: Outcome) -> bool:
+    """Whether two calls gave the same: equal up to rounding, or the same kind of error."""
+    if one.error is not None or other.error is not None:
+        return (
+            one.error is not None
+            and other.error is not None
+            and type(one.error) is type(other.error)
+            and _without_numbers(one.error) == _without_numbers(other.error)
+        )
+    return len(one.leaves) == len(other.leaves) and all(
+        a.shape == b.shape and kind_of(a) == kind_of(b) and close(a, b)
+        for a, b in zip(one.leaves, other.leaves, strict=True)
+    )
+
+
+def kind_of(leaf: Tensor) -> str:
+    """bool, whole, float or complex."""
+    if leaf.dtype == torch.bool:
+        return "bool"
+    return "complex" if leaf.is_complex() else "float" if leaf.is_floating_point() else "whole"
+
+
+def tolerance(a: Tensor, b: Tensor) -> tuple[float, float]:
+    """Relative and absolute tolerance for two results, from the coarser of their dtypes."""
+    coarsest = min((t.dtype for t in (a, b) if t.is_floating_point()), key=_digits, default=torch.float64)
+    return {torch.float64: (1e-7, 1e-9), torch.float32: (2e-4, 2e-5)}.get(coarsest, (2e-2, 2e-3))
+
+
+def close(a: Tensor, b: Tensor) -> bool:
+    """Equal in every entry up to rounding; NaN equals NaN. The shapes must be the same."""
+    return not bool(differing(a, b).any())
+
+
+def differing(a: Tensor, b: Tensor) -> Tensor:
+    """Where two results of the same shape differ by more than rounding."""
+    if a.is_complex() or b.is_complex():
+        return ~torch.isclose(a.to(torch.complex128), b.to(torch.complex128))
+    rtol, atol = tolerance(a, b)
+    return ~torch.isclose(a.double(), b.double(), rtol=rtol, atol=atol, equal_nan=True)
+
+
+def _digits(dtype: torch.dtype) -> float:
+    return -torch.finfo(dtype).eps
+
+
+def _without_numbers(error: BaseException) -> str:
+    return re.sub(r"\d+", "#", str(error))

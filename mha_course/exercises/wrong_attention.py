@@ -1,0 +1,170 @@
+"""Attention with every step exchangeable: the workbench on which the known mistakes are built.
+
+Called without settings, `attend_with`, `heads_with` and `layer_with` are right. Each setting replaces one
+step by a wrong one, and settings of different steps can be combined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from torch import Tensor
+
+Step = Callable[..., Any]
+
+
+def root_of_d_k(q: Tensor, **sizes: int) -> float:
+    """The right factor, 1 / sqrt(d_k)."""
+    return 1 / math.sqrt(q.shape[-1])
+
+
+def products(q: Tensor, k: Tensor) -> Tensor:
+    """Each query with each key."""
+    return q @ k.transpose(-2, -1)
+
+
+def over_keys(scores: Tensor) -> Tensor:
+    """Softmax along each row."""
+    return scores.softmax(-1)
+
+
+def hide_before(scores: Tensor, mask: Tensor) -> Tensor:
+    """Hidden scores become -inf."""
+    return scores.masked_fill(~mask, float("-inf"))
+
+
+def as_it_is(weights: Tensor, mask: Tensor) -> Tensor:
+    """Leave the weights alone: the mask has done its work."""
+    return weights
+
+
+def mix_values(weights: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """The weighted sum of the values."""
+    return weights @ v
+
+
+def both(output: Tensor, weights: Tensor) -> Any:
+    """Output first, then weights."""
+    return output, weights
+
+
+def attend_with(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    factor: Step = root_of_d_k,
+    compare: Step = products,
+    hide: Step = hide_before,
+    soften: Step = over_keys,
+    hide_late: Step = as_it_is,
+    mix: Step = mix_values,
+    give: Step = both,
+    **sizes: int,
+) -> Any:
+    """softmax(q k^T / sqrt(d_k)) v with the steps given."""
+    scores = compare(q, k) * factor(q, n=k.shape[-2], **sizes)
+    weights = soften(scores if mask is None else hide(scores, mask))
+    weights = weights if mask is None else hide_late(weights, mask)
+    return give(mix(weights, k, v), weights)
+
+
+def columns(x: Tensor, w: Tensor, h: int) -> Tensor:
+    """Weights multiply from the right."""
+    return x @ w
+
+
+def split(x: Tensor, h: int) -> Tensor:
+    """(b, n, d_model) -> (b, h, n, d_k), neighbouring features to one head."""
+    b, n, d_model = x.shape
+    return x.reshape(b, n, h, d_model // h).transpose(1, 2)
+
+
+def merge(heads: Tensor) -> Tensor:
+    """(b, h, n, d_k) -> (b, n, h * d_k), heads side by side."""
+    b, h, n, d_k = heads.shape
+    return heads.transpose(1, 2).reshape(b, n, h * d_k)
+
+
+def in_order(x: Tensor, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values as they are."""
+    return q, k, v
+
+
+def heads_with(
+    x: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    h: int,
+    mask: Tensor | None = None,
+    *,
+    project: Step = columns,
+    pick: Step = in_order,
+    cut: Step = split,
+    join: Step = merge,
+    **attention: Step,
+) -> Tensor:
+    """Project, split, attend in every head, concat, with the steps given."""
+    projected = pick(x, *(project(x, w, h) for w in (w_q, w_k, w_v)))
+    q, k, v = (cut(part, h) for part in projected)
+    output, _ = attend_with(q, k, v, mask, d_model=x.shape[-1], h=h, **attention)
+    return join(output)
+
+
+def fuse_all(concat: Tensor, w_o: Tensor, h: int) -> Tensor:
+    """Concat times W_O."""
+    return concat @ w_o
+
+
+def layer_with(
+    x: Tensor,
+    w_q: Tensor,
+    w_k: Tensor,
+    w_v: Tensor,
+    w_o: Tensor,
+    h: int,
+    mask: Tensor | None = None,
+    *,
+    fuse: Step = fuse_all,
+    finish: Step = lambda output, x: output,
+    **heads: Step,
+) -> Tensor:
+    """The whole layer with the steps given."""
+    return finish(fuse(heads_with(x, w_q, w_k, w_v, h, mask, **heads), w_o, h), x)
+
+
+def without_transpose(x: Tensor, h: int) -> Tensor:
+    """The right shape from `view` alone: heads hold pieces of other tokens."""
+    b, n, d_model = x.shape
+    return x.reshape(b, h, n, d_model // h)
+
+
+def interleaved(x: Tensor, h: int) -> Tensor:
+    """Feature j goes to head j % h."""
+    b, n, d_model = x.shape
+    return x.reshape(b, n, d_model // h, h).permute(0, 3, 1, 2)
+
+
+def first_for_all(x: Tensor, h: int) -> Tensor:
+    """Every head gets head 1's slice."""
+    return split(x, h)[:, :1].expand(-1, h, -1, -1)
+
+
+def merge_without_transpose(heads: Tensor) -> Tensor:
+    """The right shape from `reshape` alone: rows hold pieces of other tokens."""
+    b, h, n, d_k = heads.shape
+    return heads.reshape(b, n, h * d_k)
+
+
+def merge_interleaved(heads: Tensor) -> Tensor:
+    """The features of the heads alternate."""
+    return heads.permute(0, 2, 3, 1).flatten(2)
+
+
+def merge_reversed(heads: Tensor) -> Tensor:
+    """The last head comes first."""
+    return merge(heads.flip(1))
