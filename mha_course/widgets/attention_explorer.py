@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import torch
 import traitlets
@@ -21,8 +22,10 @@ EXAMPLE = "my friend likes music and plays the oboe every day ."
 MASKS = ("none", "causal", "padding")
 MAX_TOKENS = 64
 MAX_CHARACTERS = 10_000
-WINDOW = 24
+WINDOW = 24  # tokens shown at once, so that cells can carry labels
+WINDOW_OF_ONE_HEAD = 32
 N_PADDING = 3
+MOST_STILL_HEADS = 12
 # The view that moved a setting knows it already: no echo, one message less a step of the slider.
 MOVED_IN_VIEW = {"sync": True, "echo_update": False}
 
@@ -154,6 +157,20 @@ class AttentionExplorer(CourseWidget):
         payload += allowed[start:stop, start:stop].to(torch.uint8).numpy().tobytes()
         return header, payload
 
+    def still_png(self) -> bytes | None:
+        """All heads as one still picture in light colours; None without a sentence."""
+        # Matplotlib takes longer to load than everything else here, and only a still needs it.
+        from mha_course.plots import head_grid
+
+        if not self._read()[0]:
+            return None
+        maps, note = self.maps(), ""
+        if self.h > MOST_STILL_HEADS:
+            note = f"The first {MOST_STILL_HEADS} of {self.h} heads. "
+        first = maps.weights[:, :MOST_STILL_HEADS]
+        maps = replace(maps, weights=first, note=note + maps.note)
+        return head_grid(maps, title=_heading(self.h)).png()
+
     def maps(self) -> AttentionMaps:
         """The maps on show, all tokens, as `AttentionMaps`. Raises ValueError for an empty sentence."""
         with self._lock, torch.no_grad():
@@ -205,10 +222,11 @@ class AttentionExplorer(CourseWidget):
         return tokens[:MAX_TOKENS], len(tokens)
 
     def _window(self, n: int) -> tuple[int, int]:
-        if n <= WINDOW or self.first < 0:
+        size = WINDOW_OF_ONE_HEAD if self.h == 1 else WINDOW
+        if n <= size or self.first < 0:
             return 0, n
-        start = min(self.first, n - WINDOW)
-        return start, start + WINDOW
+        start = min(self.first, n - size)
+        return start, start + size
 
     def _facts(self, n: int) -> dict[str, object]:
         d_k = self.d_model // self.h
@@ -222,6 +240,7 @@ class AttentionExplorer(CourseWidget):
             "flops": attention_flops(n, self.d_model, self.h)["total"] if n else 0,
             "root": math.sqrt(d_k),
             "scale": self.scale,
+            "window": WINDOW_OF_ONE_HEAD if self.h == 1 else WINDOW,
         }
 
     def _describe(self, header: Mapping) -> str:
@@ -235,6 +254,10 @@ class AttentionExplorer(CourseWidget):
             f"Attention weights of {self.h} head{'s' if self.h > 1 else ''} for {header['n']} tokens, "
             f"d_model {self.d_model}, mask {self.mask}: {shown}{more}."
         )
+
+
+def _heading(h: int) -> str:
+    return "One head, one sentence" if h == 1 else f"{h} heads, one sentence"
 
 
 def _cut_notice(found: int, used: int) -> dict[str, str]:

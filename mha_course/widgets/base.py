@@ -71,7 +71,10 @@ class CourseWidget(anywidget.AnyWidget):
         self._generator = torch.Generator().manual_seed(0)
         self._serial = 0
         self._answered: object = None
-        self._ready = False
+        self._still: tuple[int, bytes | None] | None = None
+        self._ready = self._computing = False
+        self._newest_stamp = 0
+        self._set_at: dict[str, int] = {}
         super().__init__(**settings)
         self._ready = True
         self.observe(self._on_setting, names=[*self.settings, "stamp"])
@@ -86,19 +89,51 @@ class CourseWidget(anywidget.AnyWidget):
         return None
 
     def refresh(self, force: bool = False) -> None:
-        """Answer the present settings, unless that has been done already."""
+        """Answer the present settings, unless that has been done already or a newer request waits."""
         with self._lock:
-            # While waiting for the lock the settings may have moved on; the present ones count.
-            asked = self._asked()
-            if asked == self._answered and not force:
+            if self._computing:
+                return  # compute moved a setting that could not stay; the loop below sees it
+            self._computing = True
+            try:
+                found = self._settled_answer(force)
+            finally:
+                self._computing = False
+            if found is None:
                 return
-            with torch.no_grad():
-                header, payload = self.compute()
-            self._answered = self._asked()  # compute may have moved a setting that could not stay
+            self._answered, header, payload = found
             self._serial += 1
             with self.hold_sync():
                 self.payload = payload
                 self.answer = {**header, "stamp": self.stamp, "serial": self._serial}
+
+    def _settled_answer(self, force: bool) -> tuple[object, Mapping[str, object], bytes] | None:
+        """Compute until the settings stand still: a running cell may move them at any moment."""
+        while self.stamp >= self._newest_stamp:
+            asked = self._asked()
+            if asked == self._answered and not force:
+                return None
+            try:
+                with torch.no_grad():
+                    header, payload = self.compute()
+            except Exception:
+                if self._asked() == asked:
+                    raise
+                continue  # the settings that were read didn't belong together
+            if self._asked() == asked:
+                return asked, header, payload
+        return None  # the newer request answers as soon as this thread lets go of the lock
+
+    def set_state(self, sync_data: dict) -> None:
+        """Take what the view sent. Messages can arrive on two threads: one at a time, newest wins."""
+        stamp = sync_data.get("stamp", 0)
+        self._newest_stamp = max(self._newest_stamp, stamp)
+        with self._lock:
+            if stamp:
+                # An older message that comes late must not undo what a newer one has set.
+                kept = {k: v for k, v in sync_data.items() if self._set_at.get(k, 0) <= stamp}
+                self._set_at.update(dict.fromkeys(kept, stamp))
+                sync_data = kept
+            super().set_state(sync_data)
 
     def _asked(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in (*self.settings, "stamp"))
@@ -111,7 +146,9 @@ class CourseWidget(anywidget.AnyWidget):
         """The live view, and for places without a front end a PNG and a sentence."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
         with self._lock, torch.no_grad():
-            png, alt = self.still_png(), self.alt
+            if self._still is None or self._still[0] != self._serial:
+                self._still = (self._serial, self.still_png())
+            png, alt = self._still[1], self.alt
         data["text/plain"] = alt or type(self).__name__
         if png is not None:
             data["image/png"] = base64.b64encode(png).decode("ascii")

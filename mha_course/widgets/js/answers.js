@@ -1,7 +1,8 @@
 // Asking Python and drawing its answers. A setting moves at once in the view; the answer follows.
 
-// onAnswer(header, view) is called for every answer worth drawing, once at the start included;
-// view is a DataView on the payload (see float32). onSettings() is called when Python moved a setting.
+// onAnswer(header, view) is called for every answer worth drawing; view is a DataView on the payload (see
+// float32). It returns false if it could not draw yet (not on the page), and calls markDrawn itself later.
+// Call draw() once at the start, for the answer that is there already. onSettings() is called when Python moved a setting.
 // Returns { ask, stop }: ask({ h: 4, seed: 1 }) sends the changed settings and a new stamp in one message.
 // While a question is under way JupyterLab holds the next one back and keeps only the latest of it.
 function connect(model, root, settings, onAnswer, onSettings = () => {}) {
@@ -12,12 +13,12 @@ function connect(model, root, settings, onAnswer, onSettings = () => {}) {
     if (!header || header.serial === undefined) return;
     if (header.stamp < drawn) return; // overtaken by a newer one
     drawn = header.stamp;
-    onAnswer(header, model.get("payload"));
+    const onScreen = onAnswer(header, model.get("payload")) !== false;
     if (header.stamp >= model.get("stamp")) {
       clearTimeout(waiting);
       root.classList.remove("mha-waiting");
     }
-    markDrawn(root, header);
+    if (onScreen) markDrawn(root, header);
   };
   const moved = () => onSettings();
   model.on("change:answer", draw);

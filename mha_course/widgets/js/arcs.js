@@ -19,7 +19,13 @@ function sentenceArcs({ onQuery }) {
     const weight = (from, to) => weights[from * n + to] / 65535;
     const tint = headColour(headIndex, theme);
     const grey = colour("edge", theme);
-    const reach = Math.max(...row.x) - Math.min(...row.x);
+    // The longest arc of this head, whichever query is lit, sets the height: it stays as the query moves.
+    let reach = 60;
+    for (let from = 0; from < n; from += 1) {
+      for (let to = 0; to < n; to += 1) {
+        if (weight(from, to) >= ARC_FROM) reach = Math.max(reach, Math.abs(row.x[to] - row.x[from]));
+      }
+    }
     const base = Math.min(170, Math.max(40, 0.34 * reach + 24));
     const parts = [];
     for (let from = 0; from < n; from += 1) {

@@ -26,7 +26,7 @@ function render({ model, el }) {
   let range = "0-1";
   let lit = { head: -1, q: -1, k: -1, by: null };
   let tabStop = 0;
-  let width = 838;
+  let width = 0; // unknown until the root stands on the page
 
   const settings = ["sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first"];
   const family = () => getComputedStyle(root).fontFamily;
@@ -70,17 +70,19 @@ function render({ model, el }) {
     if (empty) {
       frame = null;
       show(detail.element, false);
-      return;
+      tip.hide();
+      return true;
     }
     frame = explorerFrame(header, payload);
     if (lit.q >= frame.n || lit.k >= frame.n || lit.head >= frame.h) lit = { head: -1, q: -1, k: -1, by: null };
     tabStop = Math.min(tabStop, frame.h - 1);
-    redraw();
     tip.hide();
+    return redraw();
   }
 
+  // Needs a place on the page: labels are measured in the reader's own font.
   function redraw() {
-    if (!frame) return;
+    if (!frame || width === 0) return false;
     grid.place(frame, width, theme, family());
     grid.draw(frame, darkest(), theme);
     legend.draw(frame, darkest(), range, theme);
@@ -91,6 +93,7 @@ function render({ model, el }) {
       : "Click the map to enlarge it. With the keyboard: Tab to the map, arrow keys move, Enter enlarges.");
     drawDetail();
     light();
+    return true;
   }
 
   function drawDetail() {
@@ -110,7 +113,7 @@ function render({ model, el }) {
   }
 
   function stand(head, q, k, by, inDetail = false) {
-    if (!frame) return;
+    if (!frame || width === 0) return;
     if (lit.head === head && lit.q === q && lit.k === k && lit.by === by) return;
     lit = { head, q, k, by };
     light();
@@ -126,7 +129,7 @@ function render({ model, el }) {
     tip.hide();
     // With a head enlarged its query stays lit.
     lit = pinned() >= 0 ? { ...lit, head: -1, k: -1, by: null } : { head: -1, q: -1, k: -1, by: null };
-    if (frame) light();
+    if (frame && width > 0) light();
   }
 
   function pin(i) {
@@ -135,7 +138,7 @@ function render({ model, el }) {
   }
 
   function onPinned() {
-    if (!frame) return;
+    if (!frame || width === 0) return;
     const i = pinned();
     redraw();
     say(i >= 0 ? `${frame.longName(i)} enlarged` : "no head enlarged");
@@ -194,8 +197,9 @@ function render({ model, el }) {
     const style = getComputedStyle(root);
     const inner = Math.floor(root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
     if (inner <= 0 || inner === width) return;
+    const first = width === 0;
     width = inner;
-    redraw();
+    if (redraw() && first) markDrawn(root, frame.header);
   });
   watcher.observe(root);
   link.draw();

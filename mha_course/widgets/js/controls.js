@@ -6,15 +6,13 @@
 // describe(value) is the text a screen reader gets ("8 heads"). setStops(stops, value) swaps the list.
 function slider({ label, code = false, stops, value, onInput, describe = String, name = label }) {
   const shown = node("output", { class: "mha-slider-value" });
-  const track = node("div", { class: "mha-slider-track" });
   const lit = node("div", { class: "mha-slider-lit" });
   const thumb = node("div", { class: "mha-slider-thumb" });
+  const track = node("div", { class: "mha-slider-track" }, lit, thumb);
   const rail = node(
     "div",
     { class: "mha-slider-rail", role: "slider", tabindex: 0, "aria-label": label, "data-control": name },
     track,
-    lit,
-    thumb,
   );
   const ticks = node("div", { class: "mha-slider-ticks", "aria-hidden": "true" });
   const element = node(

@@ -24,7 +24,7 @@ function explorerDetail(handlers) {
     node("div", { class: "mha-detail-heading" }, chip, title, hint, close),
     map.element,
   );
-  const right = node("div", { class: "mha-detail-arcs mha-picture" }, line, sub, arcs.element, foot);
+  const right = node("div", { class: "mha-detail-arcs mha-drawing" }, line, sub, arcs.element, foot);
   const element = node("section", { class: "mha-section mha-detail", "aria-label": "One head enlarged" }, left, right);
   let layoutKey = "";
   let arcsWidth = 400;
@@ -36,10 +36,11 @@ function explorerDetail(handlers) {
     layoutKey = key;
     const sideBySide = width >= 640 && frame.n <= 14;
     element.classList.toggle("mha-side-by-side", sideBySide);
-    let cell = sideBySide ? Math.min(36, 272 / frame.n) : Math.min(24, 560 / frame.n);
+    const largest = sideBySide ? 36 : Math.max(24, 44 - 2 * frame.n);
+    let cell = sideBySide ? Math.min(largest, 272 / frame.n) : Math.min(largest, Math.max(560, 12 * frame.n) / frame.n);
     let room = labelRoom(frame.tokens, cell, family);
     const available = (sideBySide ? 350 : width) - room.left - (sideBySide ? 0 : room.right) - 4;
-    cell = Math.min(sideBySide ? 36 : 24, available / frame.n);
+    cell = Math.min(largest, available / frame.n);
     const labelled = cell >= LEAST_LABELLED - 0.5;
     room = labelRoom(frame.tokens, cell, family);
     const side = Math.floor(cell * frame.n);

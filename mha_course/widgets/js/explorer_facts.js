@@ -27,7 +27,8 @@ function explorerFacts() {
     flops.formula.replaceChildren("8·n·d_model² + 4·n²·d_model  ", same());
     setText(scale.label, header.scale ? "scores divided by √d_k" : "scores not divided");
     setText(scale.number, header.scale ? header.root.toFixed(2) : "1");
-    setText(scale.formula, header.scale ? `√${header.d_k} keeps the softmax soft` : `√${header.d_k} = ${header.root.toFixed(2)} left out`);
+    const soft = header.d_k > 1 ? `√${header.d_k} keeps the softmax soft` : "√1 changes nothing";
+    setText(scale.formula, header.scale ? soft : `√${header.d_k} = ${header.root.toFixed(2)} left out`);
   }
   return { element, draw };
 }
@@ -37,13 +38,13 @@ function explorerNotices(ask) {
   const element = node("div", { class: "mha-notices" });
   let shown = "";
   function draw(header, example) {
-    const key = JSON.stringify([header.notices, header.shown, header.tokens.length]);
+    const key = JSON.stringify([header.notices, header.shown, header.window, header.tokens.length]);
     if (key === shown) return;
     shown = key;
     const boxes = (header.notices || []).map((notice) => box("note", notice.heading, notice.text));
     const total = header.tokens.length;
     if (total === 0) boxes.push(emptyBox(example, ask));
-    else if (total > 24) boxes.push(windowNotice(total, header.shown, ask));
+    else if (total > header.window) boxes.push(windowNotice(total, header.window, header.shown, ask));
     element.replaceChildren(...boxes);
   }
   return { element, draw };
@@ -54,10 +55,9 @@ function emptyBox(example, ask) {
   return box("empty", "Type a sentence", "Two to twenty-four words. Try ", link);
 }
 
-function windowNotice(total, [start, stop], ask) {
+function windowNotice(total, size, [start, stop], ask) {
   const links = [];
   const offer = (text, first) => links.push(linkButton(text, () => ask({ first })), "  ");
-  const size = 24;
   if (stop - start < total) {
     if (stop < total) {
       const next = Math.min(stop, total - size);

@@ -7,7 +7,7 @@ const MANY_HEADS = 16; // above it: small maps without labels
 function gridLayout(width, h, n, room) {
   const narrow = width < 600;
   if (h > MANY_HEADS) {
-    const wanted = h <= 36 ? 8 : 12;
+    const wanted = h <= 64 ? 8 : 12;
     const columns = Math.min(h, narrow ? Math.ceil(wanted / 2) : wanted);
     const gap = narrow ? 6 : 8;
     const side = Math.floor((width - gap * (columns - 1) - 4) / columns);
@@ -15,18 +15,23 @@ function gridLayout(width, h, n, room) {
   }
   const most = Math.min(h, narrow ? 2 : 4);
   const least = h <= 8 ? Math.min(most, narrow ? 1 : 2) : most;
-  for (let columns = most; columns >= least; columns -= 1) {
+  // More rows, larger maps, until labels fit; rows as equal as can be.
+  for (let rows = Math.ceil(h / most); Math.ceil(h / rows) >= least; rows += 1) {
+    const columns = Math.ceil(h / rows);
     let cell = 20;
     let fit = null;
     // The room for labels depends a little on the cell, so it is found in two rounds.
     for (let round = 0; round < 2; round += 1) {
       const { left, top, right, angle } = room(cell);
       const gap = columns > 1 ? Math.max(narrow ? 18 : 30, columns === 2 ? right : 0) : 0;
-      const side = Math.floor(Math.min((width - left - right - gap * (columns - 1)) / columns, 40 * n, 420));
+      const share = Math.floor((width - left - right - gap * (columns - 1)) / columns);
+      const side = Math.min(share, Math.max(40, 70 - 3 * n) * n, 420);
       cell = side / n;
-      fit = { columns, gap, side, cell, labelled: true, left, top, angle, small: false };
+      // A caption needs its width even below a map of one token.
+      fit = { columns, gap, side, column: Math.min(share, Math.max(side, 134)), cell, labelled: true, left, top, angle, small: false };
     }
     if (fit.cell >= LEAST_LABELLED) return fit;
+    if (columns === 1) break;
   }
   const gap = narrow ? 16 : 24;
   const side = Math.floor(Math.min((width - 4 - gap * (most - 1)) / most, 420));
@@ -34,7 +39,7 @@ function gridLayout(width, h, n, room) {
 }
 
 function explorerGrid(handlers) {
-  const element = node("div", { class: "mha-grid mha-picture" });
+  const element = node("div", { class: "mha-grid mha-drawing" });
   const figures = [];
   let layoutKey = "";
   let layout = null;
@@ -59,7 +64,8 @@ function explorerGrid(handlers) {
 
   // Sizes, labels and hatch; does nothing while the tokens, the heads and the room stay the same.
   function place(frame, width, theme, family) {
-    const key = JSON.stringify([frame.tokens, frame.h, width, theme, frame.allowedKey, window.devicePixelRatio]);
+    const named = frame.header.names.length > 0;
+    const key = JSON.stringify([frame.tokens, frame.h, named, width, theme, frame.allowedKey, window.devicePixelRatio]);
     if (key === layoutKey) return;
     layoutKey = key;
     layout = gridLayout(width, frame.h, frame.n, (cell) => labelRoom(frame.tokens, cell, family));
@@ -71,11 +77,12 @@ function explorerGrid(handlers) {
       else if (!each.whole.isConnected || each.whole.parentNode !== element) element.append(each.whole);
     }
     const { columns, gap, side, cell, labelled, left, top, angle, small } = layout;
-    element.style.gridTemplateColumns = `repeat(${columns}, ${side}px)`;
+    element.style.gridTemplateColumns = `repeat(${columns}, ${layout.column || side}px)`;
     element.style.columnGap = `${gap}px`;
     element.style.rowGap = small ? "8px" : "14px";
     element.style.paddingLeft = `${left}px`;
     element.classList.toggle("mha-grid-small", small);
+    element.classList.toggle("mha-grid-named", !small && side < 210 && frame.header.names.length > 0);
     hatchSource = hatchPicture(frame.allowed, frame.n, frame.n, side, side, theme);
     for (let i = 0; i < frame.h; i += 1) {
       const each = figures[i];

@@ -4,7 +4,8 @@ function explorerLegend(onRange) {
   const heading = node("h3", { class: "mha-heading" });
   const sub = node(
     "p", { class: "mha-sub" },
-    "Each row is a ", node("b", {}, "query"), " ↓ and spreads a weight of 1 over the ", node("b", {}, "keys"), " →",
+    "Each row is a ", node("span", { class: "mha-nowrap" }, node("b", {}, "query"), " ↓"),
+    " and spreads a weight of 1 over the ", node("span", { class: "mha-nowrap" }, node("b", {}, "keys"), " →"),
   );
   const bar = node("div", { class: "mha-colour-bar", role: "img" });
   const least = node("span", { class: "mha-sub" }, "0");

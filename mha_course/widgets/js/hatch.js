@@ -23,7 +23,7 @@ function hatchPicture(allowed, nQ, nK, width, height, theme) {
   pen.fillStyle = colour("surface", theme);
   pen.fillRect(0, 0, width, height);
   pen.beginPath();
-  for (let x = 0; x <= width + height; x += 6) {
+  for (let x = 0; x <= width + height; x += 6 * Math.SQRT2) {
     pen.moveTo(x + 0.5, 0);
     pen.lineTo(x - height + 0.5, height);
   }

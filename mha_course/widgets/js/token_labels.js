@@ -80,7 +80,8 @@ function keyLabels(container, tokens, cell, angle) {
   container.replaceChildren(
     ...tokens.map((token, i) => {
       const pose = labelPose(token);
-      const label = node("span", { class: `mha-key mha-${pose}`, dir: "auto" }, shortToken(token));
+      const text = pose === "stacked" ? characters(shortToken(token)).join("\n") : shortToken(token);
+      const label = node("span", { class: `mha-key mha-pose-${pose}`, dir: "auto" }, text);
       label.style.left = `${(i + 0.5) * cell}px`;
       if (pose === "turned") label.style.transform = `rotate(${-angle}deg)`;
       return label;
