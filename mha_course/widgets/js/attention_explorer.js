@@ -141,6 +141,12 @@ function render({ model, el }) {
     if (!frame || width === 0) return;
     const i = pinned();
     redraw();
+    // The cell under the focus belongs to the new head now.
+    if (i >= 0 && lit.k >= 0 && root.contains(document.activeElement) && document.activeElement === detail.map.frame) {
+      stand(i, lit.q, lit.k, "keyboard", true);
+      return;
+    }
+    tip.hide();
     say(i >= 0 ? `${frame.longName(i)} enlarged` : "no head enlarged");
   }
 

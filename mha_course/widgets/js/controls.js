@@ -34,6 +34,10 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
       dot.style.left = number.style.left = `${at(i)}%`;
       dot.classList.toggle("mha-passed", i <= index);
       number.classList.toggle("mha-chosen", i === index);
+      // Where there is no room for every number, every second one, and none beside the chosen one.
+      const every = list.length <= 12 || i === index;
+      const second = (list.length - 1 - i) % 2 === 0 && Math.abs(i - index) > 1;
+      number.style.visibility = every || second ? "" : "hidden";
     });
     rail.setAttribute("aria-valuenow", String(list[index]));
     rail.setAttribute("aria-valuetext", describe(list[index]));
@@ -52,7 +56,6 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
       }));
       track.append(...marks.map((mark) => mark.dot));
       ticks.append(...marks.map((mark) => mark.number));
-      ticks.classList.toggle("mha-crowded", list.length > 10);
       rail.setAttribute("aria-valuemin", String(list[0]));
       rail.setAttribute("aria-valuemax", String(list[list.length - 1]));
     }

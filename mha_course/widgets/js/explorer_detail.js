@@ -88,7 +88,7 @@ function explorerDetail(handlers) {
       alt: frame.rowAlt(i, q),
     });
     const sum = frame.rowSum(i, q);
-    const whole = frame.complete
+    const whole = frame.complete || sum > 0.995
       ? `they sum to ${sum.toFixed(2)}.`
       : `those shown sum to ${sum.toFixed(2)}, the rest is on tokens that are not shown.`;
     setText(foot, `Bars: the row’s weights; ${whole} Arrow keys move the query, Esc lets go.`);
