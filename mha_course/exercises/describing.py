@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import permutations
 
 import torch
 from torch import Tensor
 
-from mha_course.exercises.exercise import Case, Exercise, Returned
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import Outcome, close, differing, kind_of
 from mha_course.exercises.witness import number, witness
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A diagnosis with its words."""
-
-    id: str
-    says: str
-    witness: str = ""
-    look: str = ""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """All calls of one answer: cases, what was expected, what came, and which are right."""
-
-    exercise: Exercise
-    cases: Sequence[Case]
-    expected: Sequence[Outcome]
-    got: Sequence[Outcome]
-    right: Sequence[bool]
-    counts: Sequence[bool]  # whether a pass depends on the case
-
-    def first_wrong(self) -> int:
-        """The case to talk about: the first wrong one, an ordinary result before an error."""
-        wrong = [i for i, ok in enumerate(self.right) if not ok and self.counts[i]]
-        return next((i for i in wrong if self.got[i].error is None), wrong[0])
 
 
 def describe(evidence: Evidence) -> Finding:
@@ -84,7 +57,7 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
     if isinstance(error, NameError):
         says = f"It stops because a name is not known here: `{_code(got.error_text)}`{at}"
         return Finding("unknown-name", says, look="the spelling of the name, and whether it is an argument.")
-    right = _labels(evidence, True)
+    right = evidence.labels(True)
     only = f" It is right {_listed(right)}." if right else ""
     when = case.label if right else sizes.strip()
     says = f"It stops with an error {when}: `{_code(got.error_text)}`{at}{only}"
@@ -256,21 +229,12 @@ def _parts(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
 
 def _with_only_right(evidence: Evidence, finding: Finding, i: int) -> Finding:
     """Add under which circumstances the answer is right, when it is under some."""
-    right = [label for label in _labels(evidence, True) if label not in _labels(evidence, False)]
+    right = [label for label in evidence.labels(True) if label not in evidence.labels(False)]
     if not right:
         return finding
     says = f"It is right {_listed(right)}, and wrong {evidence.cases[i].label}. {finding.says}"
     id_ = finding.id if finding.id not in ("different-numbers",) else "right-in-some-cases"
     return Finding(id_, says, finding.witness, finding.look)
-
-
-def _labels(evidence: Evidence, ok: bool) -> list[str]:
-    labels = [
-        case.label
-        for case, right, counts in zip(evidence.cases, evidence.right, evidence.counts, strict=True)
-        if right == ok and counts and not case.refuses
-    ]
-    return list(dict.fromkeys(labels))
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -100,6 +100,15 @@ class Exercise:
         """The calls by which an answer is judged; the same for the same seed."""
         return self.inputs(torch.Generator().manual_seed(seed))
 
+    @property
+    def results(self) -> int:
+        """How many things are returned; 0 stands for one list of numbers."""
+        return 0 if self.returns[0].kind == "numbers" else len(self.returns)
+
+    def counts(self, case: Case) -> bool:
+        """Whether a pass can depend on the case."""
+        return case.required or case.label in self.one_of
+
     def source(self) -> str:
         """The reference as text, the way `solution` shows it."""
         return textwrap.dedent(inspect.getsource(self.reference)).rstrip()

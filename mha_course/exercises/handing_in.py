@@ -12,10 +12,39 @@ from typing import Any
 
 from torch import Tensor
 
+from mha_course.exercises.evidence import Finding
 from mha_course.exercises.exercise import Case, Exercise
 from mha_course.exercises.outcome import PACKAGE, Outcome, run
 
+MISSING = object()
 _EMPTY_BODY = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "COPY_FREE_VARS", "CACHE"}
+
+
+def not_a_function(exercise: Exercise, fn: Any, arguments: tuple[Any, ...]) -> Finding | None:
+    """What to say when something else was handed over, or a function that can't take the arguments."""
+    call = f'`check("{exercise.name}", {exercise.name})`'
+    if fn is MISSING:
+        return Finding("no-function", f"Hand your function over as well: {call}.")
+    own = own_function(fn)
+    if own:
+        says = f"This is the course's own function (`{own}`). It works; the exercise is to write yours."
+        return Finding("course-function", says, look="the name handed over: which cell defines it?")
+    if not callable(fn):
+        kind = "nothing (`None`)" if fn is None else "`...`" if fn is ... else f"a `{type(fn).__name__}`"
+        says = f"You handed over {kind}. Hand over the function itself, without calling it: {call}."
+        return Finding("not-a-function", says)
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        takes = ", ".join(str(p) for p in signature.parameters.values())
+        yours = f"takes `({takes})`" if takes else "takes no arguments"
+        says = f"It is called as `{exercise.signature.split(' ->')[0]}`; yours {yours}."
+        return Finding("wrong-arguments", says, look="the `def` line.")
+    return None
 
 
 def is_stub(fn: Any, outcome: Outcome) -> bool:
@@ -61,7 +90,7 @@ def calls_twin(exercise: Exercise, fn: Callable[..., Any], case: Case) -> str | 
         return None  # someone measures; a second watcher would end that
     sys.setprofile(watch)
     try:
-        run(fn, case.fresh(), len(exercise.returns), quiet=True)
+        run(fn, case.fresh(), exercise.results, quiet=True)
     finally:
         sys.setprofile(None)
     return called[0] if called else None
@@ -86,3 +115,15 @@ def read_from_outside(fn: Any) -> str:
         f"It reads {listed} from outside the function. The check uses other sizes than the notebook, so take "
         "everything from the arguments."
     )
+
+
+def names_in_another_order(exercise: Exercise, fn: Any) -> str:
+    """A remark on arguments that have the right names in another order, or ""."""
+    try:
+        yours = list(inspect.signature(fn).parameters)
+    except (TypeError, ValueError):
+        return ""
+    wanted = list(inspect.signature(exercise.reference).parameters)
+    if yours == wanted or sorted(yours) != sorted(wanted):
+        return ""
+    return f"It is called as `{exercise.signature.split(' ->')[0]}`; yours names them `({', '.join(yours)})`."

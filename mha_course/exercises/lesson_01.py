@@ -8,7 +8,8 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
-from mha_course.exercises.mistakes_01 import ATTENTION_MISTAKES, SCORES_MISTAKES, SOFTMAX_MISTAKES
+from mha_course.exercises.mistakes_01 import SCORES_MISTAKES, SOFTMAX_MISTAKES
+from mha_course.exercises.mistakes_of_attention import ATTENTION_MISTAKES
 
 
 def softmax_rows(scores: Tensor) -> Tensor:

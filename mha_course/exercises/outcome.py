@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import linecache
 import random
@@ -39,15 +40,9 @@ class Outcome:
     leaves: tuple[Tensor, ...] = ()
     odd: tuple[str, ...] = ()
     error: BaseException | None = None
+    error_text: str = ""
     line: str = ""
     changed: int | None = None
-
-    @property
-    def error_text(self) -> str:
-        """Kind and text of the error, in one line."""
-        text = " ".join(str(self.error).split())
-        text = text if len(text) <= 300 else text[:299] + "…"
-        return f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
 
 
 def run(fn: Callable[..., Any], arguments: tuple[Any, ...], results: int = 1, quiet: bool = False) -> Outcome:
@@ -66,9 +61,19 @@ def run(fn: Callable[..., Any], arguments: tuple[Any, ...], results: int = 1, qu
         except BaseException as error:
             line = _own_line(error.__traceback__)
             error.__traceback__ = None  # it would keep every tensor of the call alive
-            return Outcome(error=error, line=line)
+            return Outcome(error=error, error_text=_in_one_line(error), line=line)
         changed = next((i for i, old in enumerate(before) if not _same(old, _frozen(arguments[i]))), None)
     return Outcome(leaves=leaves, odd=odd, changed=changed)
+
+
+def _in_one_line(error: BaseException) -> str:
+    """Kind and text of an error; its own text may be broken, too."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = ""
+    text = text if len(text) <= 300 else text[:299] + "…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _read(result: Any, results: int) -> tuple[tuple[Tensor, ...], tuple[str, ...]]:
@@ -101,7 +106,8 @@ def _leaf(part: Any) -> tuple[Tensor, str]:
     if isinstance(part, (bool, np.bool_)):
         return torch.tensor(bool(part)), "bool"
     if isinstance(part, (int, np.integer)):
-        return torch.tensor(int(part), dtype=torch.int64) if abs(int(part)) < 2**62 else nothing, "number"
+        small = abs(int(part)) < 2**62
+        return torch.tensor(int(part), dtype=torch.int64) if small else torch.tensor(float(part)), "number"
     if isinstance(part, (float, np.floating)):
         return torch.tensor(float(part), dtype=torch.float64), "number"
     if isinstance(part, np.ndarray):
@@ -110,6 +116,8 @@ def _leaf(part: Any) -> tuple[Tensor, str]:
         if _holds_ellipsis(part):
             return nothing, "ellipsis"
         return _from_list(part), "list"
+    if inspect.iscoroutine(part):
+        part.close()  # it would complain later that nobody waited for it
     return nothing, type(part).__name__
 
 
@@ -174,7 +182,7 @@ def agree(one: Outcome, other: Outcome) -> bool:
             one.error is not None
             and other.error is not None
             and type(one.error) is type(other.error)
-            and _without_numbers(one.error) == _without_numbers(other.error)
+            and _without_numbers(one.error_text) == _without_numbers(other.error_text)
         )
     return len(one.leaves) == len(other.leaves) and all(
         a.shape == b.shape and kind_of(a) == kind_of(b) and close(a, b)
@@ -212,5 +220,5 @@ def _digits(dtype: torch.dtype) -> float:
     return -torch.finfo(dtype).eps
 
 
-def _without_numbers(error: BaseException) -> str:
-    return re.sub(r"\d+", "#", str(error))
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d+", "#", text)

@@ -7,7 +7,6 @@ from typing import Any
 
 from mha_course import progress
 from mha_course.exercises.checking import unknown_name
-from mha_course.exercises.exercise import Exercise
 from mha_course.exercises.panel import code, marked, panel, paragraph
 from mha_course.exercises.registry import EXERCISES, find
 
@@ -100,8 +99,3 @@ def _unknown(name: Any) -> Note:
     sentence = unknown_name(name)
     title = paragraph("⚠ No such exercise", "title")
     return Note(panel(title + paragraph(sentence), "warn"), sentence.replace("`", ""))
-
-
-def exercise_of(name: str) -> Exercise | None:
-    """The entry behind a name, for lessons that show a prompt. None when there is none."""
-    return find(name)

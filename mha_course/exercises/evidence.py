@@ -1,0 +1,57 @@
+"""Everything that is known about one answer, and what is found out from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mha_course.exercises.exercise import Case, Exercise
+from mha_course.exercises.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A diagnosis with its words: what is wrong, one entry that shows it, and where to look."""
+
+    id: str
+    says: str
+    witness: str = ""
+    look: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All calls of one answer: cases, what was expected, what came, which are right, and which count."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    expected: Sequence[Outcome]
+    got: Sequence[Outcome]
+    right: Sequence[bool]
+    counts: Sequence[bool]
+
+    def passes(self) -> bool:
+        """Right in every case that is required, and in one of the groups of which one is enough."""
+        one_of = self.exercise.one_of
+        if not all(ok for case, ok in self._judged() if case.required and case.label not in one_of):
+            return False
+        return not one_of or any(
+            all(ok for case, ok in self._judged() if case.label == label) for label in one_of
+        )
+
+    def first_wrong(self) -> int:
+        """The case to talk about: the first wrong one that counts, an ordinary result before an error."""
+        wrong = [i for i, ok in enumerate(self.right) if not ok and self.counts[i]]
+        return next((i for i in wrong if self.got[i].error is None), wrong[0])
+
+    def labels(self, right: bool) -> list[str]:
+        """In words, when the answer is right (or wrong), for the cases that count."""
+        labels = [
+            case.label
+            for i, (case, ok) in enumerate(self._judged())
+            if ok == right and self.counts[i] and not case.refuses
+        ]
+        return list(dict.fromkeys(labels))
+
+    def _judged(self) -> list[tuple[Case, bool]]:
+        return list(zip(self.cases, self.right, strict=True))

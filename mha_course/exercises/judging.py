@@ -1,0 +1,132 @@
+"""Judging one answer: call it on every case, and decide whether it passes, or what it did wrong."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from mha_course.exercises.describing import describe
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.exercise import Case, Exercise
+from mha_course.exercises.handing_in import (
+    calls_twin,
+    is_stub,
+    names_in_another_order,
+    not_a_function,
+    read_from_outside,
+)
+from mha_course.exercises.outcome import Outcome, agree, run
+from mha_course.exercises.recognising import known_mistake, two_known_mistakes
+from mha_course.exercises.registry import EXERCISES
+from mha_course.exercises.side_effects import changed_input, not_repeatable, wrong_container
+from mha_course.exercises.verdict import Verdict
+
+_NOTHING_YET = "Nothing to check so far: the function still returns `...`. Replace it, then run both cells."
+_DTYPE_ADVICE = "Tensors that you make need `dtype=x.dtype`."
+_DOTS_LEFT = "A `...` is still in there. Replace it, then run both cells."
+
+
+@functools.cache
+def prepared(name: str, seed: int = 0) -> tuple[tuple[Case, ...], tuple[Outcome, ...]]:
+    """The cases of an exercise with the reference's outcomes; computed once."""
+    exercise = EXERCISES[name]
+    cases = tuple(exercise.cases(seed))
+    return cases, tuple(outcome(exercise, exercise.reference, case) for case in cases)
+
+
+@functools.cache
+def mistaken(name: str, seed: int = 0) -> tuple[tuple[Outcome, ...], ...]:
+    """What each known mistake of an exercise gives in each of its cases; computed once."""
+    exercise = EXERCISES[name]
+    cases, _ = prepared(name, seed)
+    return tuple(tuple(outcome(exercise, m.wrong, case) for case in cases) for m in exercise.mistakes)
+
+
+def outcome(exercise: Exercise, fn: Callable[..., Any], case: Case, quiet: bool = True) -> Outcome:
+    """One call of a function for the exercise. quiet: what it prints is not shown."""
+    return run(fn, case.fresh(), exercise.results, quiet)
+
+
+def judge(exercise: Exercise, fn: Any) -> Verdict:
+    """The verdict on a student's function; KeyboardInterrupt gets through, and nothing else of theirs."""
+    cases, expected = prepared(exercise.name)
+    refusal = not_a_function(exercise, fn, cases[0].arguments)
+    if refusal:
+        return _no(exercise, refusal)
+    # What the student prints is shown for the first call, not for each of the others as well.
+    got = [outcome(exercise, fn, case, quiet=i > 0) for i, case in enumerate(cases)]
+    if is_stub(fn, got[0]):
+        return _no(exercise, Finding("not-attempted", _NOTHING_YET))
+    if any(is_stub(fn, out) for out in got):
+        return _no(exercise, Finding("not-attempted", _DOTS_LEFT))
+    twin = calls_twin(exercise, fn, cases[0])
+    if twin:
+        says = f"Your function calls the course's own `{twin}`. The exercise is to write that yourself."
+        return _no(exercise, Finding("course-function", says))
+    right = [is_right(case, want, have) for case, want, have in zip(cases, expected, got, strict=True)]
+    evidence = Evidence(exercise, cases, expected, got, right, [exercise.counts(case) for case in cases])
+    again = functools.partial(outcome, exercise, fn, cases[0])
+    if evidence.passes():
+        finding = wrong_container(evidence) or changed_input(evidence) or not_repeatable(got[0], again)
+        return _no(exercise, finding) if finding else _yes(evidence)
+    finding = known_mistake(evidence, mistaken(exercise.name)) or two_known_mistakes(
+        evidence, functools.partial(outcome, exercise)
+    )
+    if finding:
+        return _no(exercise, finding, _aside(evidence))
+    finding = not_repeatable(got[0], again) or describe(evidence)
+    return _no(
+        exercise, finding, _aside(evidence), names_in_another_order(exercise, fn), read_from_outside(fn)
+    )
+
+
+def is_right(case: Case, expected: Outcome, got: Outcome) -> bool:
+    """Whether one call gave what it should; a refusal may be a ValueError or an assert."""
+    if case.refuses:
+        return isinstance(got.error, (ValueError, AssertionError))
+    return agree(expected, got)
+
+
+def _aside(evidence: Evidence) -> str:
+    """In a wrong answer a changed input is worth a remark only."""
+    finding = changed_input(evidence)
+    return f"Besides: {finding.says}" if finding else ""
+
+
+def _no(exercise: Exercise, finding: Finding, *remarks: str) -> Verdict:
+    shown = tuple(remark for remark in remarks if remark)
+    return Verdict(exercise.name, False, finding.id, finding.says, finding.witness, finding.look, shown)
+
+
+def _yes(evidence: Evidence) -> Verdict:
+    remarks = [
+        _remark(case, want, have, ok)
+        for case, want, have, ok in zip(
+            evidence.cases, evidence.expected, evidence.got, evidence.right, strict=True
+        )
+    ]
+    shown = tuple(dict.fromkeys(remark for remark in remarks if remark))
+    return Verdict(evidence.exercise.name, True, None, "", remarks=shown)
+
+
+def _remark(case: Case, expected: Outcome, got: Outcome, ok: bool) -> str:
+    """What is worth knowing about a call on which no pass depends."""
+    if case.refuses:
+        numbers = [str(a) for a in case.arguments]
+        named = all(number in got.error_text for number in numbers)
+        return "" if named else "One remark: an error that names the numbers saves its reader a search."
+    if not ok:
+        code = got.error_text.replace("`", "'")
+        what = f"it stops with `{code}`" if got.error else "it gives something else"
+        advice = "Axes counted from the end (-1, -2) serve every rank." if "axis" in case.label else ""
+        advice = _DTYPE_ADVICE if "float64" in case.label else advice
+        return f"One remark: {case.label} {what}. {advice or 'That is not asked for here.'}"
+    narrower = [
+        have.dtype
+        for want, have in zip(expected.leaves, got.leaves, strict=True)
+        if want.is_floating_point() and want.dtype != have.dtype
+    ]
+    if narrower:
+        return f"One remark: {case.label} the result is `{narrower[0]}`. {_DTYPE_ADVICE}"
+    return ""
