@@ -76,6 +76,14 @@ def test_bundle_holds_live_view_still_picture_and_words():
     assert base64.b64decode(data["image/png"]) == PNG
     assert data["text/plain"] == "twice 4"
     assert metadata["image/png"]["alt"] == "twice 4"
+    assert 'alt="twice 4"' in data["text/html"] and data["image/png"] in data["text/html"]
+
+
+def test_words_are_escaped_in_the_still():
+    widget = Doubler()
+    widget.alt = 'a "quoted" <img src=x onerror=alert(1)>'
+    page = widget._repr_mimebundle_()[0]["text/html"]
+    assert page.count("<") == 1 and "&quot;quoted&quot; &lt;img" in page
 
 
 def test_still_picture_is_drawn_late_and_once_a_state():

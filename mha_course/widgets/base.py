@@ -8,6 +8,7 @@ each request once and in order, and leaves a still picture where no browser fron
 from __future__ import annotations
 
 import base64
+import html
 import json
 import threading
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ class CourseWidget(anywidget.AnyWidget):
         class Explorer(CourseWidget):
             js = ("heatmap.js", "explorer.js")   # joined after the shared files; the last one defines
             css = ("explorer.css",)              #   function render({ model, el })
+            root = "mha-explorer"                # class of the view's outermost element; scopes the css
             settings = ("h", "seed")             # traits that, when moved, ask for a new answer
             h = traitlets.Int(4).tag(sync=True)
             seed = traitlets.Int(0).tag(sync=True)
@@ -51,6 +53,7 @@ class CourseWidget(anywidget.AnyWidget):
 
     js: tuple[str, ...] = ()
     css: tuple[str, ...] = ()
+    root = "mha-widget"
     settings: tuple[str, ...] = ()
 
     alt = traitlets.Unicode("").tag(sync=True)
@@ -63,7 +66,7 @@ class CourseWidget(anywidget.AnyWidget):
         # which name no files and inherit everything.)
         if "js" in cls.__dict__:
             cls._esm = javascript(cls.js)
-            cls._css = stylesheet(cls.css)
+            cls._css = stylesheet(cls.css, cls.root)
         super().__init_subclass__(**kwargs)
 
     def __init__(self, **settings: object) -> None:
@@ -143,7 +146,7 @@ class CourseWidget(anywidget.AnyWidget):
             self.refresh()
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
-        """The live view, and for places without a front end a PNG and a sentence."""
+        """The live view, and for places without a front end a still picture and a sentence."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
         with self._lock, torch.no_grad():
             if self._still is None or self._still[0] != self._serial:
@@ -152,8 +155,19 @@ class CourseWidget(anywidget.AnyWidget):
         data["text/plain"] = alt or type(self).__name__
         if png is not None:
             data["image/png"] = base64.b64encode(png).decode("ascii")
+            # JupyterLab drops the alternative text of an image/png, an <img> keeps it.
+            data["text/html"] = _image(data["image/png"], png, alt)
             metadata = {**metadata, "image/png": {"alt": alt}}
         return data, metadata
+
+
+def _image(encoded: str, png: bytes, alt: str) -> str:
+    """The still as HTML, at half its pixels (stills are drawn for two device pixels a CSS pixel)."""
+    width = int.from_bytes(png[16:20], "big") // 2
+    return (
+        f'<img alt="{html.escape(alt)}" width="{width}" style="max-width: 100%; height: auto" '
+        f'src="data:image/png;base64,{encoded}">'
+    )
 
 
 @lru_cache
@@ -167,7 +181,13 @@ def javascript(files: tuple[str, ...]) -> str:
 
 
 @lru_cache
-def stylesheet(files: tuple[str, ...]) -> str:
-    """The shared style sheets and those given, joined."""
-    names = dict.fromkeys((*SHARED_CSS, *files))
-    return "\n".join((_HERE / "css" / name).read_text(encoding="utf-8") for name in names)
+def stylesheet(files: tuple[str, ...], root: str) -> str:
+    """The shared style sheets, then those given, which hold inside elements of the class `root` only.
+
+    Every widget adds its sheet to the whole page; without the scope one widget would restyle another.
+    """
+    shared, own = (
+        "\n".join((_HERE / "css" / name).read_text(encoding="utf-8") for name in names)
+        for names in (SHARED_CSS, files)
+    )
+    return f"{shared}\n@scope (.{root}) {{\n{own}\n}}\n"
