@@ -117,6 +117,11 @@ def divisors(d_model: int) -> list[int]:
     return [h for h in range(1, d_model + 1) if d_model % h == 0]
 
 
+def divisor_at_most(d_model: int, h: int) -> int:
+    """The largest number of heads up to h that splits d_model evenly; where a slider's h has to move to."""
+    return max(i for i in divisors(d_model) if i <= max(1, h))
+
+
 def divisors_in_words(d_model: int) -> str:
     """The divisors of d_model as they read in a sentence: "1, 2, 5 or 10"."""
     numbers = [str(h) for h in divisors(d_model)]

@@ -212,3 +212,9 @@ def test_divisors_read_as_a_sentence() -> None:
     assert attention.divisors(12) == [1, 2, 3, 4, 6, 12]
     assert attention.divisors_in_words(36) == "1, 2, 3, 4, 6, 9, 12, 18 or 36"
     assert attention.divisors_in_words(1) == "1"
+
+
+def test_an_impossible_h_moves_down_to_the_next_divisor() -> None:
+    assert attention.divisor_at_most(36, 8) == 6
+    assert attention.divisor_at_most(36, 9) == 9
+    assert attention.divisor_at_most(7, 6) == attention.divisor_at_most(7, -3) == 1

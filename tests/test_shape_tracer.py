@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from mha_course import attention
+from mha_course.attention import divisor_at_most, divisors
 from mha_course.models.random_layer import random_layer
 from mha_course.models.word_vectors import token_vectors
 from mha_course.widgets.shape_frame import STEP_NAMES, course_batch, drawn_part, shape_frame, step_table
-from mha_course.widgets.shape_tracer import ShapeTracer, divisors, nearest_divisor
+from mha_course.widgets.shape_tracer import ShapeTracer
 
 B, N, D_MODEL, H = 2, 5, 12, 3
 
@@ -120,10 +121,10 @@ def test_impossible_sizes_are_refused_by_name(sizes: dict, said: str) -> None:
         ShapeTracer(**sizes)
 
 
-def test_h_moves_to_the_nearest_divisor_and_says_so() -> None:
+def test_h_moves_to_the_next_divisor_below_and_says_so() -> None:
     tracer = ShapeTracer(b=2, n=3, d_model=16, h=8)
     tracer.d_model = 12
-    assert tracer.h == 6 == nearest_divisor(12, 8)
+    assert tracer.h == 6 == divisor_at_most(12, 8)
     why = "8 does not divide d_model = 12. h can be 1, 2, 3, 4, 6 or 12."
     assert tracer.answer["moved"] == f"h moved from 8 to 6: {why}"
     assert tracer.answer["choices"]["h"] == divisors(12) == [1, 2, 3, 4, 6, 12]

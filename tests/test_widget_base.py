@@ -10,6 +10,7 @@ import pytest
 import torch
 import traitlets
 
+from mha_course import widgets
 from mha_course.widgets.base import SHARED_JS, CourseWidget, javascript, stylesheet
 
 PNG = b"\x89PNG\r\n\x1a\n-not-really"
@@ -43,7 +44,7 @@ def test_view_is_one_module_of_plain_functions():
 
 
 def test_style_sheets_are_joined_and_reach_no_other_host():
-    sheet = stylesheet(())
+    sheet = stylesheet((), "mha-widget")
     assert ".mha-widget" in sheet and ".mha-segment" in sheet
     assert "url(" not in sheet and "@import" not in sheet
 
@@ -200,3 +201,13 @@ def test_compute_is_the_subclass_duty():
 
     with pytest.raises(NotImplementedError):
         Lazy()
+
+
+@pytest.mark.parametrize("name", ["AttentionExplorer", "OutputMixer", "ShapeTracer", "SoftmaxExplorer"])
+def test_a_widget_styles_nothing_outside_itself(name: str) -> None:
+    cls = getattr(widgets, name)
+    shared, _, own = cls._css.partition(f"@scope (.{cls.root}) {{")
+    assert own.strip().endswith("}")
+    assert own.count("{") + 1 == own.count("}")
+    assert all(part in shared for part in (".mha-widget", ".mha-slider"))
+    assert f'class: "mha-widget {cls.root}"' in cls._esm

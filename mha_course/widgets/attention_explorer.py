@@ -10,7 +10,7 @@ import torch
 import traitlets
 from torch import Tensor
 
-from mha_course.attention import divisors, divisors_in_words, masked_softmax, scaled_scores
+from mha_course.attention import divisor_at_most, divisors, divisors_in_words, masked_softmax, scaled_scores
 from mha_course.attention_maps import AttentionMaps
 from mha_course.cost import attention_flops, parameter_count
 from mha_course.masks import causal_mask, padding_mask
@@ -60,6 +60,7 @@ class AttentionExplorer(CourseWidget):
         "attention_explorer.js",
     )
     css = ("heatmap.css", "attention_explorer.css")
+    root = "mha-explorer"
     settings = ("sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first")
 
     sentence = traitlets.Unicode(EXAMPLE).tag(**MOVED_IN_VIEW)
@@ -202,8 +203,7 @@ class AttentionExplorer(CourseWidget):
 
     def _fit_h(self) -> list[dict[str, str]]:
         """Move h to a divisor of d_model where it must; say so as long as it isn't what was wished for."""
-        possible = divisors(self.d_model)
-        fitting = max(h for h in possible if h <= max(1, self._wished_h))
+        fitting = divisor_at_most(self.d_model, self._wished_h)
         if fitting != self.h:
             self._moved_h = True
             try:

@@ -24,6 +24,7 @@ class FrontEndCheck(CourseWidget):
 
     js = ("front_end_check.js",)
     css = ("front_end_check.css",)
+    root = "mha-front-end-box"
 
     def __init__(self, **settings: object) -> None:
         super().__init__(alt=NOT_LIVE, **settings)

@@ -42,6 +42,7 @@ class OutputMixer(CourseWidget):
         "output_mixer.js",
     )
     css = ("pieces.css", "output_mixer.css")
+    root = "mha-mix"
 
     on = traitlets.List(traitlets.Bool()).tag(sync=True)
     token = traitlets.Int(0).tag(sync=True)

@@ -41,6 +41,7 @@ class Prediction(CourseWidget):
 
     js = ("svg_pieces.js", "prediction.js")
     css = ("pieces.css", "prediction.css")
+    root = "mha-predict-box"
 
     question = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)

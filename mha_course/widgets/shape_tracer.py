@@ -6,21 +6,14 @@ from collections.abc import Mapping
 
 import traitlets
 
-from mha_course.attention import divisors, divisors_in_words
+from mha_course.attention import divisor_at_most, divisors, divisors_in_words
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.shape_frame import STEP_NAMES, shape_frame
-
-__all__ = ["ShapeTracer", "nearest_divisor"]
 
 B_CHOICES = (1, 2, 3, 4, 5)
 N_CHOICES = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 D_MODEL_CHOICES = (6, 8, 12, 16, 24, 32, 64, 512)
 LARGEST = {"b": 64, "n": 64, "d_model": 1024}
-
-
-def nearest_divisor(d_model: int, h: int) -> int:
-    """Return the divisor of d_model that is nearest to h; of two equally near ones the smaller."""
-    return min(divisors(d_model), key=lambda divisor: (abs(divisor - h), divisor))
 
 
 class ShapeTracer(CourseWidget):
@@ -44,6 +37,7 @@ class ShapeTracer(CourseWidget):
         "shape_tracer.js",
     )
     css = ("pieces.css", "number_grid.css", "shape_tracer.css")
+    root = "mha-shape"
     settings = ("b", "n", "d_model", "h")
 
     b = traitlets.Int(2).tag(sync=True)
@@ -130,8 +124,8 @@ class ShapeTracer(CourseWidget):
         return shape_still(self.answer, self.step).png()
 
     def _fit_h(self) -> str:
-        """Move h to the divisor nearest to what was wished for; say so for as long as they differ."""
-        fitting = nearest_divisor(self.d_model, self._wished_h)
+        """Move h to the next divisor below what was wished for; say so for as long as they differ."""
+        fitting = divisor_at_most(self.d_model, self._wished_h)
         if fitting != self.h:
             self._fitting = True
             try:

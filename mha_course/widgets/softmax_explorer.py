@@ -28,6 +28,7 @@ class SoftmaxExplorer(CourseWidget):
 
     js = ("svg_pieces.js", "softmax_math.js", "softmax_explorer.js")
     css = ("pieces.css", "softmax_explorer.css")
+    root = "mha-soft"
     settings = ("scores", "factor")
 
     scores = traitlets.List(traitlets.Float()).tag(sync=True)
