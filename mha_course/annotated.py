@@ -12,6 +12,8 @@ import math
 
 from torch import Tensor, nn
 
+from mha_course.attention import head_size
+
 
 class MultiHeadedAttention(nn.Module):
     """Multi-head attention in eight steps, dropout and all.
@@ -24,10 +26,8 @@ class MultiHeadedAttention(nn.Module):
 
     def __init__(self, h: int, d_model: int, dropout: float = 0.1) -> None:
         super().__init__()
-        if d_model % h:
-            raise ValueError(f"d_model={d_model} cannot be split into h={h} equal heads.")
         self.h = h
-        self.d_k = d_model // h
+        self.d_k = head_size(d_model, h)
         self.linears = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))  # W_Q, W_K, W_V, W_O
         self.dropout = nn.Dropout(dropout)
         self.attn: Tensor | None = None
@@ -36,17 +36,20 @@ class MultiHeadedAttention(nn.Module):
         """query (b, n_q, d_model), key and value (b, n_k, d_model), mask (b, 1 or n_q, n_k), 1 = may attend.
 
         Returns: (b, n_q, d_model). Keeps the weights after dropout, (b, h, n_q, n_k), in `attn`. A query
-        whose keys are all blocked attends evenly to all of them, because -1e9 is a finite number.
+        whose keys are all blocked attends evenly to all of them, because -1e9 is a finite number (which
+        float16 does not have). Raises ValueError for a mask of another rank.
         """
         b = query.shape[0]
         if mask is not None:
+            if mask.ndim != 3:
+                raise ValueError(f"mask must be (b, 1 or n_q, n_k); got {tuple(mask.shape)}.")
             mask = mask.unsqueeze(1)  # (b, 1, 1 or n_q, n_k): the same mask for every head
         w_q, w_k, w_v, w_o = self.linears
 
         # 1 Project: three big matrices serve all heads.               (b, n, d_model)
         q, k, v = w_q(query), w_k(key), w_v(value)
         # 2 Split: cut the features of each token into h pieces.       (b, n, h, d_k)
-        q, k, v = (x.view(b, -1, self.h, self.d_k) for x in (q, k, v))
+        q, k, v = (x.view(b, x.shape[1], self.h, self.d_k) for x in (q, k, v))
         # 3 Transpose: the head axis stands beside the batch axis.     (b, h, n, d_k)
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
         # 4 Attend: every head on its own, all in one product.         (b, h, n_q, d_k)
@@ -56,7 +59,7 @@ class MultiHeadedAttention(nn.Module):
         # 6 Contiguous: bring memory into that order, for the view.    (b, n_q, h, d_k)
         heads = heads.contiguous()
         # 7 View: the heads of a token side by side, the concat.       (b, n_q, d_model)
-        concat = heads.view(b, -1, self.h * self.d_k)
+        concat = heads.view(b, heads.shape[1], self.h * self.d_k)
         # 8 Fuse: W_O mixes what the heads found.                      (b, n_q, d_model)
         return w_o(concat)
 
@@ -64,5 +67,6 @@ class MultiHeadedAttention(nn.Module):
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)
         if mask is not None:
             scores = scores.masked_fill(mask == 0, -1e9)
-        self.attn = self.dropout(scores.softmax(dim=-1))
-        return self.attn @ v
+        weights = self.dropout(scores.softmax(dim=-1))
+        self.attn = weights.detach()  # kept to be looked at, not to be learned from
+        return weights @ v

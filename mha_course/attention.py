@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mha_course.masks import fit_mask
+from mha_course.sizes import check_sizes, is_whole_number
 
 
 def scaled_scores(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
@@ -23,10 +24,16 @@ def scaled_scores(q: Tensor, k: Tensor, scale: float | None = None) -> Tensor:
     variance 1.
 
     Returns: (..., n_q, n_k).
+    Raises: ValueError for a width of 0, which has no default scale.
     Source: Vaswani et al. 2017, section 3.2.1.
     """
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    return q @ k.transpose(-2, -1) * scale
+    check_tensors(q=q, k=k)
+    if scale is None:
+        if q.shape[-1] == 0:
+            raise ValueError("queries and keys of width d_k=0 have no scale 1 / sqrt(d_k).")
+        scale = 1 / math.sqrt(q.shape[-1])
+    # The queries are scaled, not the products: in float16 those can pass 65504 and become infinite.
+    return (q * scale) @ k.transpose(-2, -1)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -37,8 +44,12 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     Half-precision scores are handled in float32 inside, since their exponentials lose too much.
 
     Returns: weights like scores; hidden entries are exactly 0.
-    Raises: ValueError for a mask that is not boolean or does not fit.
+    Raises: ValueError for scores that are not floating-point, and for a mask that is not boolean or
+    does not fit.
     """
+    check_tensors(scores=scores)
+    if not scores.is_floating_point():
+        raise ValueError(f"scores must be floating-point numbers; got {scores.dtype}.")
     wide = scores.float() if scores.dtype in (torch.float16, torch.bfloat16) else scores
     mask = fit_mask(mask, scores.shape)
     if mask is None:
@@ -70,6 +81,8 @@ def scaled_dot_product_attention(
     Source: Vaswani et al. 2017, section 3.2.1.
     """
     _check_qkv(q, k, v)
+    if not 0 <= dropout_p < 1:
+        raise ValueError(f"dropout_p={dropout_p} must lie in [0, 1).")
     weights = masked_softmax(scaled_scores(q, k, scale), mask)
     used = F.dropout(weights, dropout_p) if dropout_p > 0 else weights
     return used @ v, weights
@@ -83,6 +96,7 @@ def split_heads(x: Tensor, h: int) -> Tensor:
 
     Raises: ValueError unless x has three axes and h divides d_model.
     """
+    check_tensors(x=x)
     if x.ndim != 3:
         raise ValueError(f"split_heads takes x of shape (b, n, d_model); got {tuple(x.shape)}.")
     b, n, d_model = x.shape
@@ -95,6 +109,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
     Raises: ValueError unless x has four axes.
     """
+    check_tensors(x=x)
     if x.ndim != 4:
         raise ValueError(f"merge_heads takes x of shape (b, h, n, d_k); got {tuple(x.shape)}.")
     b, h, n, d_k = x.shape
@@ -106,10 +121,41 @@ def head_size(d_model: int, h: int) -> int:
 
     Raises: ValueError that names both numbers, and each h that would work, when h is not a divisor.
     """
-    if not isinstance(h, int) or isinstance(h, bool) or h < 1 or d_model < 1 or d_model % h:
+    check_sizes(d_model=d_model)
+    if not is_whole_number(h) or h < 1 or d_model % h:
         possible = divisors_in_words(d_model)
-        raise ValueError(f"d_model={d_model} cannot be split into h={h} equal heads; h can be {possible}.")
-    return d_model // h
+        raise ValueError(f"d_model={d_model} cannot be split into h={h!r} equal heads; h can be {possible}.")
+    return int(d_model // h)
+
+
+def multi_head_sizes(
+    d_model: int, h: int, d_k: int | None, d_v: int | None, n_kv_heads: int | None
+) -> tuple[int, int, int]:
+    """d_k, d_v and n_kv_heads of a layer, with d_model / h, d_model / h and h for those left out.
+
+    Raises: ValueError for sizes below 1, for a left-out width when h does not divide d_model, and for an
+    h that is not a multiple of n_kv_heads.
+    """
+    check_sizes(d_model=d_model, h=h)
+    d_k = head_size(d_model, h) if d_k is None else d_k
+    d_v = head_size(d_model, h) if d_v is None else d_v
+    n_kv_heads = h if n_kv_heads is None else n_kv_heads
+    check_sizes(d_k=d_k, d_v=d_v, n_kv_heads=n_kv_heads)
+    if h % n_kv_heads:
+        possible = divisors_in_words(h)
+        raise ValueError(
+            f"h={h} query heads cannot share n_kv_heads={n_kv_heads} evenly; it can be {possible}."
+        )
+    return int(d_k), int(d_v), int(n_kv_heads)
+
+
+def check_tensors(**tensors: object) -> None:
+    """Raise ValueError unless each of the named arguments is a tensor."""
+    for name, x in tensors.items():
+        if not isinstance(x, Tensor):
+            raise ValueError(
+                f"{name} must be a torch tensor; got {type(x).__name__}. torch.as_tensor({name}) makes one."
+            )
 
 
 def divisors(d_model: int) -> list[int]:
@@ -125,13 +171,7 @@ def divisor_at_most(d_model: int, h: int) -> int:
 def divisors_in_words(d_model: int) -> str:
     """The divisors of d_model as they read in a sentence: "1, 2, 5 or 10"."""
     numbers = [str(h) for h in divisors(d_model)]
-    return (
-        numbers[0]
-        if len(numbers) == 1
-        else f"{', '.join(numbers[:-1])} or {numbers[-1]}"
-        if numbers
-        else "nothing"
-    )
+    return numbers[0] if len(numbers) == 1 else f"{', '.join(numbers[:-1])} or {numbers[-1]}"
 
 
 def repeat_kv_heads(x: Tensor, h: int) -> Tensor:
@@ -145,6 +185,7 @@ def repeat_kv_heads(x: Tensor, h: int) -> Tensor:
 
 
 def _check_qkv(q: Tensor, k: Tensor, v: Tensor) -> None:
+    check_tensors(q=q, k=k, v=v)
     shapes = f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
     if not (q.ndim == k.ndim == v.ndim and 2 <= q.ndim <= 4):
         raise ValueError(f"q, k and v need the same number of axes, two to four; got {shapes}.")

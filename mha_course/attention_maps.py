@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from mha_course.attention import check_tensors
 from mha_course.layers import AttentionTrace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AttentionMaps:
     """Attention weights of one sentence (or pair of sentences), over layers and heads.
 
@@ -20,7 +21,8 @@ class AttentionMaps:
     axes. kind: "self", "encoder", "decoder" or "cross". allowed: (n_q, n_k) bool, True = may attend,
     or None when everything is. note: what was left out or rescaled, for the line under a picture.
 
-    Raises: ValueError when tokens and weights don't go together.
+    Raises: ValueError when tokens and weights don't go together, for weights that are not a tensor, and
+    for an `allowed` that is not boolean.
     """
 
     weights: Tensor
@@ -33,6 +35,7 @@ class AttentionMaps:
     def __post_init__(self) -> None:
         object.__setattr__(self, "query_tokens", tuple(self.query_tokens))
         object.__setattr__(self, "key_tokens", tuple(self.key_tokens))
+        check_tensors(weights=self.weights)
         if self.weights.ndim != 4:
             raise ValueError(f"weights must be (layers, heads, n_q, n_k); got {tuple(self.weights.shape)}.")
         n_q, n_k = self.weights.shape[-2:]
@@ -41,6 +44,10 @@ class AttentionMaps:
                 f"weights have n_q={n_q}, n_k={n_k}, but there are {len(self.query_tokens)} query tokens "
                 f"and {len(self.key_tokens)} key tokens."
             )
+        if self.allowed is not None:
+            check_tensors(allowed=self.allowed)
+            if self.allowed.dtype != torch.bool:
+                raise ValueError(f"allowed must be boolean, True = may attend; got {self.allowed.dtype}.")
         if self.allowed is not None and tuple(self.allowed.shape) != (n_q, n_k):
             raise ValueError(f"allowed must be (n_q, n_k)=({n_q}, {n_k}); got {tuple(self.allowed.shape)}.")
 

@@ -6,7 +6,8 @@ products are counted; the softmax adds about 5 h n_q n_k further operations.
 
 from __future__ import annotations
 
-from mha_course.attention import head_size
+from mha_course.attention import multi_head_sizes
+from mha_course.sizes import check_sizes
 
 
 def parameter_count(
@@ -19,11 +20,9 @@ def parameter_count(
 ) -> int:
     """Learned numbers in W_Q, W_K, W_V and W_O. With the default widths that is 4 d_model^2 for every h.
 
-    Raises: ValueError when h does not divide d_model and a width is left out.
+    Raises: ValueError for sizes that no such layer can have, as `attention.multi_head_sizes`.
     """
-    d_k = head_size(d_model, h) if d_k is None else d_k
-    d_v = head_size(d_model, h) if d_v is None else d_v
-    n_kv_heads = h if n_kv_heads is None else n_kv_heads
+    d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
     projected = h * d_k + n_kv_heads * d_k + n_kv_heads * d_v
     weights = d_model * projected + h * d_v * d_model
     return weights + (projected + d_model if bias else 0)
@@ -43,12 +42,11 @@ def attention_flops(
 
     Returns: projections, scores, weighted_sum, output_projection and their total. With the default
     widths and n_k = n the total is b (8 n d_model^2 + 4 n^2 d_model), whatever h is.
-    Raises: ValueError when h does not divide d_model and a width is left out.
+    Raises: ValueError for lengths below 0 and for sizes that no such layer can have.
     """
     n_k = n if n_k is None else n_k
-    d_k = head_size(d_model, h) if d_k is None else d_k
-    d_v = head_size(d_model, h) if d_v is None else d_v
-    n_kv_heads = h if n_kv_heads is None else n_kv_heads
+    check_sizes(0, n=n, n_k=n_k, b=b)
+    d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
     stages = {
         "projections": 2 * b * d_model * (n * h * d_k + n_k * n_kv_heads * (d_k + d_v)),
         "scores": 2 * b * h * n * n_k * d_k,

@@ -7,24 +7,27 @@ Two ways through each layer give the same numbers: `forward` is fast and keeps n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mha_course.attention import (
-    head_size,
+    check_tensors,
     masked_softmax,
     merge_heads,
+    multi_head_sizes,
     repeat_kv_heads,
     scaled_dot_product_attention,
     scaled_scores,
     split_heads,
 )
 from mha_course.masks import expand_mask, fit_mask
+from mha_course.sizes import check_sizes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SingleHeadTrace:
     """Every stage of one head.
 
@@ -41,7 +44,7 @@ class SingleHeadTrace:
     mask: Tensor | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AttentionTrace:
     """Every stage of a multi-head layer, in the order in which it is computed.
 
@@ -79,10 +82,10 @@ class SingleHeadAttention(nn.Module):
         self, d_model: int, d_k: int | None = None, d_v: int | None = None, bias: bool = False
     ) -> None:
         super().__init__()
-        self.d_model = d_model
-        self.d_k = d_model if d_k is None else d_k
-        self.d_v = self.d_k if d_v is None else d_v
-        _check_widths(d_model=d_model, d_k=self.d_k, d_v=self.d_v)
+        d_k = d_model if d_k is None else d_k
+        d_v = d_k if d_v is None else d_v
+        check_sizes(d_model=d_model, d_k=d_k, d_v=d_v)
+        self.d_model, self.d_k, self.d_v = int(d_model), int(d_k), int(d_v)
         self.w_q = nn.Linear(d_model, self.d_k, bias=bias)
         self.w_k = nn.Linear(d_model, self.d_k, bias=bias)
         self.w_v = nn.Linear(d_model, self.d_v, bias=bias)
@@ -107,7 +110,7 @@ class SingleHeadAttention(nn.Module):
     ) -> SingleHeadTrace:
         """The same computation with every stage kept. Raises ValueError as `MultiHeadAttention.forward`."""
         query, key, value = _fill_in(query, key, value)
-        _check_inputs(query, key, value, self.d_model, self.w_q.weight)
+        _check_inputs(query, key, value, self.d_model, self.w_q)
         q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
         output, weights = scaled_dot_product_attention(q, k, v, mask)
         mask = fit_mask(mask, weights.shape)
@@ -143,19 +146,11 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.d_model, self.h = d_model, h
-        self.d_k = head_size(d_model, h) if d_k is None else d_k
-        self.d_v = head_size(d_model, h) if d_v is None else d_v
-        self.n_kv_heads = h if n_kv_heads is None else n_kv_heads
-        self.dropout = dropout
-        _check_widths(d_model=d_model, h=h, d_k=self.d_k, d_v=self.d_v, n_kv_heads=self.n_kv_heads)
-        if h % self.n_kv_heads:
-            possible = ", ".join(str(n) for n in range(1, h + 1) if h % n == 0)
-            raise ValueError(
-                f"h={h} query heads cannot share n_kv_heads={n_kv_heads} evenly; it can be {possible}."
-            )
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout={dropout} must lie in [0, 1).")
+        d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
+        if isinstance(dropout, bool) or not isinstance(dropout, Real) or not 0 <= dropout < 1:
+            raise ValueError(f"dropout={dropout!r} must be a number in [0, 1).")
+        self.d_model, self.h, self.d_k, self.d_v = int(d_model), int(h), d_k, d_v
+        self.n_kv_heads, self.dropout = n_kv_heads, float(dropout)
         self.w_q = nn.Linear(d_model, h * self.d_k, bias=bias)
         self.w_k = nn.Linear(d_model, self.n_kv_heads * self.d_k, bias=bias)
         self.w_v = nn.Linear(d_model, self.n_kv_heads * self.d_v, bias=bias)
@@ -243,7 +238,7 @@ class MultiHeadAttention(nn.Module):
         self, query: Tensor, key: Tensor | None, value: Tensor | None, mask: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
         query, key, value = _fill_in(query, key, value)
-        _check_inputs(query, key, value, self.d_model, self.w_q.weight)
+        _check_inputs(query, key, value, self.d_model, self.w_q)
         mask = expand_mask(mask, query.shape[0], self.h, query.shape[1], key.shape[1])
         q = split_heads(self.w_q(query), self.h)
         k = repeat_kv_heads(split_heads(self.w_k(key), self.n_kv_heads), self.h)
@@ -264,13 +259,10 @@ def _fill_in(query: Tensor, key: Tensor | None, value: Tensor | None) -> tuple[T
     return query, key, key if value is None else value
 
 
-def _check_widths(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{name}={size!r} must be a whole number of at least 1.")
-
-
-def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int, weight: Tensor) -> None:
+def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int, w_q: nn.Module) -> None:
+    check_tensors(query=query, key=key, value=value)
+    # Asked of the parameters: a projection that was wrapped or quantised may have no .weight tensor.
+    dtype = next((p.dtype for p in w_q.parameters()), None)
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim != 3:
             hint = " For one sentence write x[None]." if x.ndim == 2 else ""
@@ -279,21 +271,19 @@ def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int, weigh
             raise ValueError(
                 f"{name} has {x.shape[-1]} features a token, but this layer was made for d_model={d_model}."
             )
-        if x.dtype != weight.dtype and not _autocast(x):
+        if dtype is not None and x.dtype != dtype and not _converted_by_autocast(x):
             raise ValueError(
-                f"{name} has dtype {x.dtype}, the weights have {weight.dtype}; convert one with .to(...)."
+                f"{name} has dtype {x.dtype}, the weights have {dtype}; convert one with .to(...)."
             )
-    sizes = [x.shape[0] for x in (query, key, value)]
-    if len(set(sizes)) > 1:
-        raise ValueError(
-            f"query, key and value come in batches of {sizes[0]}, {sizes[1]} and {sizes[2]}; b must agree."
-        )
+    b, b_key, b_value = query.shape[0], key.shape[0], value.shape[0]
+    if b != b_key or b != b_value:
+        raise ValueError(f"query, key and value come in batches of {b}, {b_key} and {b_value}; b must agree.")
     if key.shape[1] != value.shape[1]:
         raise ValueError(
             f"every key needs one value: key has n_k={key.shape[1]}, value has {value.shape[1]}."
         )
 
 
-def _autocast(x: Tensor) -> bool:
-    """Under autocast PyTorch converts dtypes by itself, so mixed ones are meant."""
-    return torch.is_autocast_enabled(x.device.type)
+def _converted_by_autocast(x: Tensor) -> bool:
+    """Under autocast PyTorch converts dtypes by itself, so mixed ones are meant; float64 it leaves alone."""
+    return torch.is_autocast_enabled(x.device.type) and x.is_floating_point() and x.dtype != torch.float64

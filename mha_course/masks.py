@@ -12,6 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from mha_course.sizes import is_whole_number
+
 
 def causal_mask(n_q: int, n_k: int | None = None) -> Tensor:
     """Mask in which no query sees a key that comes after it.
@@ -25,7 +27,7 @@ def causal_mask(n_q: int, n_k: int | None = None) -> Tensor:
     """
     n_k = n_q if n_k is None else n_k
     for name, length in (("n_q", n_q), ("n_k", n_k)):
-        if not _is_whole_number(length) or length < 1:
+        if not is_whole_number(length) or length < 1:
             raise ValueError(f"{name}={length!r}: a mask needs a whole number of at least 1.")
     query_position = torch.arange(n_q)[:, None] + (n_k - n_q)
     key_position = torch.arange(n_k)[None, :]
@@ -40,16 +42,24 @@ def padding_mask(lengths: Sequence[int] | Tensor, n_k: int | None = None) -> Ten
 
     Returns: (b, 1, 1, n_k) bool, True = a real token. The two 1s stand for "every head" and
     "every query".
-    Raises: ValueError for lengths that are not whole numbers, are negative, or exceed n_k.
+    Raises: ValueError for lengths that are not whole numbers, are negative, or exceed n_k, and for an
+    n_k that is not a whole number of at least 1.
     Source: Vaswani et al. 2017, section 3.2.3.
     """
-    lengths = torch.as_tensor(lengths)
+    try:
+        lengths = torch.as_tensor(lengths)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"lengths must hold one whole number a sentence, such as [5, 3]; got {lengths!r}."
+        ) from error
     if lengths.ndim != 1 or lengths.numel() == 0:
         raise ValueError(f"lengths must hold one number a sentence, shape (b,); got {tuple(lengths.shape)}.")
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise ValueError(f"lengths are counts of tokens, whole numbers; got dtype {lengths.dtype}.")
     longest = int(lengths.max())
     n_k = max(longest, 1) if n_k is None else n_k
+    if not is_whole_number(n_k) or n_k < 1:
+        raise ValueError(f"n_k={n_k!r}: a mask needs a whole number of at least 1.")
     if int(lengths.min()) < 0 or longest > n_k:
         raise ValueError(
             f"lengths run from {int(lengths.min())} to {longest}; with n_k={n_k} they must lie in 0..{n_k}."
@@ -94,21 +104,22 @@ def fit_mask(mask: Tensor | None, scores_shape: Sequence[int]) -> Tensor | None:
 
     scores_shape: (n_q, n_k), (b, n_q, n_k) or (b, h, n_q, n_k).
     Returns: a bool tensor that broadcasts to scores_shape, or None for None.
-    Raises: ValueError as `expand_mask`.
+    Raises: ValueError as `expand_mask`, and for scores with fewer than two or more than four axes.
     """
-    *batch_axes, n_q, n_k = scores_shape
     if mask is None:
         return None
+    if not 2 <= len(scores_shape) <= 4:
+        raise ValueError(
+            f"a mask needs scores of shape (n_q, n_k), (b, n_q, n_k) or (b, h, n_q, n_k); "
+            f"got {tuple(scores_shape)}."
+        )
+    *batch_axes, n_q, n_k = scores_shape
     b = batch_axes[0] if batch_axes else 1
     h = batch_axes[1] if len(batch_axes) == 2 else 1
     four_axes = expand_mask(mask, b, h, n_q, n_k)
     if len(batch_axes) == 2:
         return four_axes
     return four_axes[:, 0] if batch_axes else four_axes[0, 0]
-
-
-def _is_whole_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _refuse_numbers(mask: Tensor) -> None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from mha_course.sizes import check_sizes, is_whole_number
+
 
 def angular_frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
     """The d_model / 2 frequencies w_j = base^(-2j / d_model), fastest first, as float64.
 
     Raises: ValueError for an odd or non-positive d_model, since sine and cosine come in pairs.
     """
+    if not is_whole_number(d_model):
+        raise ValueError(f"d_model={d_model!r} must be an even whole number.")
     if d_model < 2 or d_model % 2:
         raise ValueError(
             f"d_model={d_model}: sine and cosine come in pairs, so the width must be even; "
@@ -29,8 +33,11 @@ def sinusoidal_encoding(n: int, d_model: int, start: int = 0, dtype: torch.dtype
     sqrt(d_model / 2).
 
     Returns: (n, d_model).
-    Raises: ValueError for an odd d_model.
+    Raises: ValueError for an odd d_model, a length n below 0, and a dtype that has no room for fractions.
     """
+    check_sizes(0, n=n)
+    if not dtype.is_floating_point:
+        raise ValueError(f"sines and cosines are fractions; dtype {dtype} would make them -1, 0 or 1.")
     position = torch.arange(start, start + n, dtype=torch.float64)
     angle = position[:, None] * angular_frequencies(d_model)[None, :]
     return torch.stack([angle.sin(), angle.cos()], dim=-1).reshape(n, d_model).to(dtype)
