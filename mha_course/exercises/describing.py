@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import permutations
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.exercise import Case, Returned
-from mha_course.exercises.outcome import Outcome, close, differing, kind_of
+from mha_course.exercises.outcome import Outcome, close, differing
+from mha_course.exercises.probing import probe
+from mha_course.exercises.structure import structure
 from mha_course.exercises.witness import number, witness
 
 
-def describe(evidence: Evidence) -> Finding:
-    """Say what is known: about errors, types, shapes, then numbers, from the most specific on."""
+def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding:
+    """Say what is known: about errors, types, shapes, then numbers, from the most specific on.
+
+    call: calls the answer once more, with other arguments.
+    """
     i = evidence.first_wrong()
-    case, expected, got = evidence.cases[i], evidence.expected[i], evidence.got[i]
+    case, got = evidence.cases[i], evidence.got[i]
     if got.error is not None:
         return _error(evidence, case, got)
     if case.refuses:
@@ -26,29 +31,56 @@ def describe(evidence: Evidence) -> Finding:
             f"`{_call(evidence, case)}` should raise a `ValueError`, and yours goes on.",
             look="the case in which no equal parts are possible.",
         )
+    finding = structure(evidence, i)
+    if finding is None:
+        finding = _about_numbers(evidence, i)
+        probed = probe(evidence, i, call)
+        if probed:
+            vague = finding.id == "different-numbers"
+            says = probed.says if vague else f"{finding.says} {probed.says}"
+            finding = Finding(
+                probed.id if vague else finding.id, says, finding.witness, finding.look or probed.look
+            )
+    return _with_only_right(evidence, finding, i)
+
+
+def _about_numbers(evidence: Evidence, i: int) -> Finding:
+    case, expected, got = evidence.cases[i], evidence.expected[i], evidence.got[i]
     returns = evidence.exercise.returns
-    finding = _type(returns, got) or _structure(evidence, case, expected, got)
-    if finding:
-        return _with_only_right(evidence, finding, i)
-    for returned, want, have in zip(returns, expected.leaves, got.leaves, strict=True):
-        seen = witness(case, returned, want, have, len(returns) > 1)
-        found = _numbers(returned, want, have)
-        if not close(want, have):
-            where = found or _parts(returned, want, have)
-            if where is None:
-                where = Finding("different-numbers", "The shape is right, the numbers are not.")
-            others = [
-                r.name for r, a, b in zip(returns, expected.leaves, got.leaves, strict=True) if close(a, b)
-            ]
-            says = where.says + (f" The {others[0]} is right." if others else "")
-            return _with_only_right(evidence, Finding(where.id, says, seen, where.look), i)
-    return Finding("different-numbers", "The numbers are not right.")
+    leaves = list(zip(returns, expected.leaves, got.leaves, strict=True))
+    returned, want, have = next(leaf for leaf in leaves if not close(leaf[1], leaf[2]))
+    seen = witness(case, returned, want, have, len(returns) > 1)
+    found = _counts(evidence) if returned.kind == "number" else _numbers(returned, want, have)
+    if found is None and want.ndim:
+        found = _parts(returned, want, have)
+    if found is None:
+        what = "The number is not right." if want.ndim == 0 else "The shape is right, the numbers are not."
+        found = Finding("different-numbers", what)
+    right = [r.name for r, a, b in leaves if close(a, b)]
+    return Finding(found.id, found.says + (f" The {right[0]} is right." if right else ""), seen, found.look)
+
+
+def _counts(evidence: Evidence) -> Finding | None:
+    """What several counts have in common: the same factor, the same difference, always the same number."""
+    pairs = [
+        (float(a.leaves[0]), float(b.leaves[0]))
+        for a, b, counts in zip(evidence.expected, evidence.got, evidence.counts, strict=True)
+        if counts and a.error is None and b.error is None and b.leaves[0].numel() == 1
+    ]
+    if len(pairs) < 2:
+        return None
+    if len({have for _, have in pairs}) == 1 < len({want for want, _ in pairs}):
+        return Finding("always-the-same", "It gives the same number whatever the sizes are.")
+    factors = {round(have / want, 9) for want, have in pairs if want}
+    if len(factors) == 1:
+        says = f"Every count is {factors.pop():.4g} times what it should be."
+        return Finding("scaled", says, look="a factor: what is counted twice, or left out?")
+    return None
 
 
 def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
-    at = f"\nYour {got.line}" if got.line else ""
-    at = f"\nIn your {_quoted(got.line)}" if got.line else at
-    name, sizes = evidence.exercise.name, f" with {case.in_words()}" if case.sizes else ""
+    at = f"\nIn your {_quoted(got.line)}" if got.line else ""
+    name, sizes = evidence.exercise.name, f" ({case.in_words()})" if case.sizes else ""
     error = got.error
     if isinstance(error, RecursionError):
         return Finding("endless-recursion", f"`{name}` calls itself without end.{at}")
@@ -59,98 +91,13 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
         return Finding("unknown-name", says, look="the spelling of the name, and whether it is an argument.")
     right = evidence.labels(True)
     only = f" It is right {_listed(right)}." if right else ""
-    when = case.label if right else sizes.strip()
-    says = f"It stops with an error {when}: `{_code(got.error_text)}`{at}{only}"
-    where = f"the line named, and the shapes that meet in it{f' ({case.in_words()})' if case.sizes else ''}."
+    when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
+    says = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
     if case.refuses:
         return Finding(
             "refused-otherwise", f"It does stop, but not with a `ValueError`: `{_code(got.error_text)}`{at}"
         )
-    return Finding("raised", says, look=where)
-
-
-def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
-    for i, word in enumerate(got.odd):
-        kind = returns[i].kind if i < len(returns) else "float"
-        if word == "nothing":
-            return Finding("returned-nothing", "It returns nothing (`None`).", look="the `return` line.")
-        if word.startswith("on "):
-            return Finding("wrong-device", f"The result lies {word}; the input lies on the CPU.")
-        if word in ("", "numpy") or (word == "list" and kind == "numbers"):
-            continue
-        if word in ("number", "bool") and kind == "number":
-            continue
-        if word == "list":
-            return Finding(
-                "a-list", "It returns a list; a tensor is wanted.", look="how parts are put together."
-            )
-        if word in ("number", "bool") and kind in ("float", "bool"):
-            return Finding(
-                "a-number", "It returns one number; a tensor is wanted.", look="the `return` line."
-            )
-        if word == "generator":
-            return Finding("a-generator", "It yields; it should return.", look="`yield` and `return`.")
-        return Finding("wrong-type", f"It returns a thing of type `{word}`; {_wanted(kind)} is wanted.")
-    return None
-
-
-def _structure(evidence: Evidence, case: Case, expected: Outcome, got: Outcome) -> Finding | None:
-    returns = evidence.exercise.returns
-    if len(got.leaves) != len(expected.leaves):
-        names = ", ".join(r.name for r in returns)
-        return Finding(
-            "wrong-number-of-results",
-            f"It returns {_count(len(got.leaves))}; it should return {_count(len(returns))}: {names}.",
-            look="the `return` line.",
-        )
-    for returned, want, have in zip(returns, expected.leaves, got.leaves, strict=True):
-        if want.shape != have.shape:
-            return _shape(case, returned, want, have, len(returns) > 1)
-        if kind_of(want) != kind_of(have):
-            return _kind(returned, want, have)
-    return None
-
-
-def _shape(case: Case, returned: Returned, want: Tensor, have: Tensor, several: bool) -> Finding:
-    if want.ndim == 0:
-        return Finding("wrong-shape", f"One number is wanted; yours has shape `{tuple(have.shape)}`.")
-    the = f"The {returned.name}" if several else "The result"
-    names = f"`({', '.join(returned.axes)})` = " if len(returned.axes) == want.ndim else ""
-    says = f"{the} should have shape {names}`{tuple(want.shape)}`; yours has `{tuple(have.shape)}`."
-    if names and have.ndim == want.ndim:
-        for order in permutations(range(want.ndim)):
-            turned = want.permute(order)
-            if turned.shape == have.shape and kind_of(turned) == kind_of(have) and close(turned, have):
-                says += " The numbers are right, the axes stand in another order."
-                return Finding("axes-in-another-order", says, look="the order of the axes.")
-    if (
-        have.numel() == want.numel()
-        and kind_of(have) == kind_of(want)
-        and close(have.reshape(want.shape), want)
-    ):
-        says += " The numbers are right and in the right order."
-        return Finding("axes-grouped-otherwise", says, look="the last step, which shapes the result.")
-    by_size = {size: name for name, size in case.sizes.items()}
-    yours = [by_size.get(size, str(size)) for size in have.shape]
-    if names and all(size in by_size for size in have.shape):
-        says += f" Read as symbols, yours is `({', '.join(yours)})`."
-    return Finding("wrong-shape", says, look="the shape after each of your lines; print it.")
-
-
-def _kind(returned: Returned, want: Tensor, have: Tensor) -> Finding:
-    if kind_of(want) == "bool":
-        alike = close(want.double(), have.double()) if not have.is_complex() else False
-        says = "A mask is boolean here: True = may attend. Yours holds numbers"
-        says += ", 1 where True is wanted and 0 where False is." if alike else "."
-        return Finding("mask-of-numbers", says, look="the dtype of what you return.")
-    if kind_of(want) == "whole" and kind_of(have) == "float":
-        same = close(want.double(), have)
-        says = f"A whole number (`int`) is wanted; yours is the float `{number(have)}{'.0' if same else ''}`."
-        says = says if have.ndim == 0 else "Whole numbers are wanted; yours are floats."
-        return Finding("not-a-whole-number", says, look="the kind of division that you use.")
-    return Finding(
-        "wrong-dtype", f"The dtype should be `{want.dtype}`; yours is `{have.dtype}`.", look="conversions."
-    )
+    return Finding("raised", says, look="the line named, and the shapes that meet in it.")
 
 
 def _numbers(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
@@ -254,13 +201,5 @@ def _code(text: str) -> str:
     return text.replace("`", "'").replace("\n", " ")
 
 
-def _count(n: int) -> str:
-    return "one thing" if n == 1 else f"{n} things"
-
-
 def _plural(word: str) -> str:
     return "queries" if word == "query" else word + "s"
-
-
-def _wanted(kind: str) -> str:
-    return {"number": "one whole number", "numbers": "a list of whole numbers"}.get(kind, "a tensor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
@@ -77,6 +78,8 @@ class Exercise:
 
     inputs: draws the cases; sizes are fixed, numbers come from the generator.
     one_of: labels of cases of which one must be right, the others are then only remarked upon.
+    styles: other right ways to do one step, as settings for mistakes that are partials: a mistake can look
+    different with each (a hidden score may be -inf or a large negative number).
     twins: names of the course's own functions that do the same, as "attention.split_heads".
     also: other names under which it is found.
     """
@@ -93,6 +96,7 @@ class Exercise:
     hints: tuple[str, str, str]
     why: str
     one_of: tuple[str, ...] = ()
+    styles: tuple[dict[str, Any], ...] = ()
     twins: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
@@ -108,6 +112,14 @@ class Exercise:
     def counts(self, case: Case) -> bool:
         """Whether a pass can depend on the case."""
         return case.required or case.label in self.one_of
+
+    def ways(self, mistake: Mistake) -> list[Callable[..., Any]]:
+        """The functions that make a mistake: as listed, and in each other style that fits."""
+        ways = [mistake.wrong]
+        for style in self.styles if isinstance(mistake.wrong, functools.partial) else ():
+            if not set(style) & set(mistake.wrong.keywords):
+                ways.append(functools.partial(mistake.wrong, **style))
+        return ways
 
     def source(self) -> str:
         """The reference as text, the way `solution` shows it."""

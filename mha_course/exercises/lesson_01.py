@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes_01 import SCORES_MISTAKES, SOFTMAX_MISTAKES
 from mha_course.exercises.mistakes_of_attention import ATTENTION_MISTAKES
+from mha_course.exercises.wrong_attention import hide_with_large_negative
 
 
 def softmax_rows(scores: Tensor) -> Tensor:
@@ -71,12 +72,16 @@ def _scores_inputs(g: Generator) -> list[Case]:
 
 
 def drawn_mask(g: Generator, *shape: int) -> Tensor:
-    """A boolean mask in which every query has at least one key, and no query all of them."""
+    """A boolean mask: each query has a key and lacks one, and each key is open to some query."""
     mask = torch.rand(shape, generator=g) < 0.5
     first = torch.randint(shape[-1], (*shape[:-1], 1), generator=g)
     # Two neighbouring keys settle it: one is open, the next one hidden.
     mask.scatter_(-1, first, True)
-    return mask.scatter_(-1, (first + 1) % shape[-1], False)
+    mask.scatter_(-1, (first + 1) % shape[-1], False)
+    for key in range(shape[-1]):
+        if not mask[..., key].any():
+            mask[(first[..., 0] + 1) % shape[-1] != key, key] = True
+    return mask
 
 
 def _attention_inputs(g: Generator) -> list[Case]:
@@ -182,6 +187,7 @@ EXERCISES = (
             "row\noutput = weights times v",
         ),
         why="Hiding before the softmax lets the keys that are left share a weight of 1.",
+        styles=({"hide": hide_with_large_negative},),
         twins=("attention.scaled_dot_product_attention",),
     ),
 )

@@ -59,7 +59,7 @@ MISTAKES = (
     Mistake(
         "view-needs-contiguous",
         _view_after_transpose,
-        "`view` can't join axes that a transpose has just torn apart in memory. (The idea is right.)",
+        "`view` can't join axes that a transpose has torn apart in memory. (The idea is right.)",
         "the memory order: there is a method that copies when it must.",
     ),
     Mistake(

@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned
 from mha_course.exercises.lesson_04_heads import projected
 from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES, LAYER_MISTAKES
+from mha_course.exercises.wrong_attention import hide_with_large_negative
 
 
 def parameter_count(d_model: int, h: int, bias: bool) -> int:
@@ -154,6 +155,7 @@ EXERCISES = (
             ),
         ),
         why="Five steps, in the order of the formula. W_O is the only place where heads meet.",
+        styles=({"hide": hide_with_large_negative},),
         twins=("layers.MultiHeadAttention.forward", "layers.MultiHeadAttention.trace"),
     ),
 )

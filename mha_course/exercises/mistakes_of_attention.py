@@ -56,6 +56,12 @@ MASK_MISTAKES = (
         "`masked_fill` fills where its mask is True.",
     ),
     (
+        "mask-polarity",
+        {"hide": lambda s, m: s.masked_fill(m, -1e9)},
+        "The mask is read the wrong way round: the allowed keys are hidden. True = may attend.",
+        "`masked_fill` fills where its mask is True.",
+    ),
+    (
         "mask-added",
         {"hide": lambda s, m: s + m},
         "The mask is added to the scores as 0 and 1. A hidden key only loses 1.",

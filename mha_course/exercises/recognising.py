@@ -7,47 +7,73 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
+import torch
+
 from mha_course.exercises.evidence import Evidence, Finding
-from mha_course.exercises.exercise import Case, Exercise, Mistake
-from mha_course.exercises.outcome import Outcome, agree, close
+from mha_course.exercises.exercise import Exercise, Mistake
+from mha_course.exercises.outcome import Outcome, agree, close, run
 from mha_course.exercises.witness import witness
 
 Outcomes = Sequence[Outcome]
 
 
-def known_mistake(evidence: Evidence, outcomes: Sequence[Outcomes]) -> Finding | None:
+def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Outcomes]]) -> Finding | None:
     """The mistake that gives what the answer gives, in every case that counts; None when there is none.
 
-    outcomes: what each mistake of the exercise gives in each case.
+    outcomes: for each mistake of the exercise, for each way to make it, what it gives in each case.
     """
-    for mistake, given in zip(evidence.exercise.mistakes, outcomes, strict=True):
-        if matches(evidence, given):
+    for mistake, ways in zip(evidence.exercise.mistakes, outcomes, strict=True):
+        if any(matches(evidence, given) for given in ways):
             return _said(evidence, mistake)
     return None
 
 
-def two_known_mistakes(
-    evidence: Evidence, call: Callable[[Callable[..., Any], Case], Outcome]
-) -> Finding | None:
+def two_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Outcomes]]) -> Finding | None:
     """Two known mistakes at once, where both are settings of one and the same function; or None."""
     i = evidence.first_wrong()
     if evidence.got[i].error is not None:
         return None  # an error hides what was computed
-    for one, other, both in pairs(evidence.exercise):
-        if agree(call(both, evidence.cases[i]), evidence.got[i]):
-            if matches(evidence, [call(both, case) for case in evidence.cases]):
+    exercise, got = evidence.exercise, evidence.got[i]
+    settings = []
+    for mistake, ways in zip(exercise.mistakes, outcomes, strict=True):
+        if isinstance(mistake.wrong, functools.partial):
+            idle = all(agree(way[i], evidence.expected[i]) for way in ways)
+            alone = not idle and any(agree(way[i], got) for way in ways)
+            settings.append((mistake, idle, alone))
+    for (one, one_idle, one_alone), (other, other_idle, other_alone) in combinations(settings, 2):
+        # A mistake that changes nothing in this case (one about masks, where there is none) leaves the
+        # other alone. Most pairs are out after one look; only the rest is called on every case.
+        if one_idle or other_idle:
+            if not (one_alone or other_alone):
+                continue
+        for both in combined(exercise, one, other):
+            if not (one_idle or other_idle) and not _gives(both, evidence.cases[i].arguments, got):
+                continue
+            given = [run(both, case.fresh(), exercise.results) for case in evidence.cases]
+            if matches(evidence, given):
                 return _said(evidence, one, other)
     return None
 
 
-def pairs(exercise: Exercise) -> list[tuple[Mistake, Mistake, Callable[..., Any]]]:
-    """Every two mistakes that are settings of different steps of one function, with that function."""
-    settings = [m for m in exercise.mistakes if isinstance(m.wrong, functools.partial)]
-    return [
-        (one, other, functools.partial(one.wrong.func, **one.wrong.keywords, **other.wrong.keywords))
-        for one, other in combinations(settings, 2)
-        if one.wrong.func is other.wrong.func and not set(one.wrong.keywords) & set(other.wrong.keywords)
-    ]
+def combined(exercise: Exercise, one: Mistake, other: Mistake) -> list[Callable[..., Any]]:
+    """Both mistakes in one function, in every style; empty when they concern the same step."""
+    if one.wrong.func is not other.wrong.func or set(one.wrong.keywords) & set(other.wrong.keywords):
+        return []
+    both = Mistake("", functools.partial(one.wrong, **other.wrong.keywords), "", "")
+    return exercise.ways(both)
+
+
+def _gives(fn: Callable[..., Any], arguments: tuple[Any, ...], got: Outcome) -> bool:
+    """A quick look at whether one of the course's wrong functions gives a result."""
+    try:
+        result = fn(*arguments)
+    except (RuntimeError, ValueError, TypeError, IndexError):
+        return False
+    parts = result if isinstance(result, tuple) else (result,)
+    return len(parts) == len(got.leaves) and all(
+        a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, 1e-3, 1e-4, equal_nan=True)
+        for a, b in zip(parts, got.leaves, strict=True)
+    )
 
 
 def matches(evidence: Evidence, given: Outcomes) -> bool:
@@ -85,12 +111,16 @@ def _seen(evidence: Evidence) -> str:
         given = got.leaves[0] if got.leaves and got.leaves[0].numel() == 1 else None
         shown = given.item() if given is not None else "something"
         return f"`{exercise.name}({', '.join(map(str, case.arguments))})` gives `{shown}`."
-    for returned, want, have in zip(exercise.returns, expected.leaves, got.leaves, strict=False):
+    if len(expected.leaves) != len(got.leaves):
+        return f"{len(expected.leaves)} things are wanted; yours: {len(got.leaves)}."
+    for returned, want, have in zip(exercise.returns, expected.leaves, got.leaves, strict=True):
         if want.shape != have.shape and "nothing" not in got.odd:
             when = f"{case.label[:1].upper()}{case.label[1:]}"
             return f"{when} the shape should be `{tuple(want.shape)}`; yours is `{tuple(have.shape)}`."
         if want.shape == have.shape and not close(want, have):
             return witness(case, returned, want, have, len(exercise.returns) > 1)
+        if want.dtype != have.dtype:
+            return f"The dtype should be `{want.dtype}`; yours is `{have.dtype}`."
     return ""
 
 

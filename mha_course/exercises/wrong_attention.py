@@ -35,6 +35,11 @@ def hide_before(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, float("-inf"))
 
 
+def hide_with_large_negative(scores: Tensor, mask: Tensor) -> Tensor:
+    """Hidden scores become -1e9: the same, as long as something in the row is open."""
+    return scores.masked_fill(~mask, -1e9)
+
+
 def as_it_is(weights: Tensor, mask: Tensor) -> Tensor:
     """Leave the weights alone: the mask has done its work."""
     return weights

@@ -1,0 +1,120 @@
+"""What came back, before any number is compared: its type, how many things, their shapes and dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.exercise import Case, Returned
+from mha_course.exercises.outcome import Outcome, close, kind_of
+from mha_course.exercises.witness import number
+
+
+def structure(evidence: Evidence, i: int) -> Finding | None:
+    """What is wrong with the type or the shape of the answer in case i, or None."""
+    got = evidence.got[i]
+    return _type(evidence.exercise.returns, got) or _structure(
+        evidence, evidence.cases[i], evidence.expected[i], got
+    )
+
+
+def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
+    for i, word in enumerate(got.odd):
+        kind = returns[i].kind if i < len(returns) else "float"
+        if word == "nothing":
+            return Finding("returned-nothing", "It returns nothing (`None`).", look="the `return` line.")
+        if word.startswith("on "):
+            return Finding("wrong-device", f"The result lies {word}; the input lies on the CPU.")
+        if word in ("", "numpy") or (word == "list" and kind == "numbers"):
+            continue
+        if word in ("number", "bool") and kind == "number":
+            continue
+        if word == "list":
+            return Finding(
+                "a-list", "It returns a list; a tensor is wanted.", look="how parts are put together."
+            )
+        if word in ("number", "bool") and kind in ("float", "bool"):
+            return Finding(
+                "a-number", "It returns one number; a tensor is wanted.", look="the `return` line."
+            )
+        if word == "generator":
+            return Finding("a-generator", "It yields; it should return.", look="`yield` and `return`.")
+        return Finding("wrong-type", f"It returns something of type `{word}`; {_wanted(kind)} is wanted.")
+    return None
+
+
+def _structure(evidence: Evidence, case: Case, expected: Outcome, got: Outcome) -> Finding | None:
+    returns = evidence.exercise.returns
+    if len(got.leaves) != len(expected.leaves):
+        names = ", ".join(r.name for r in returns)
+        return Finding(
+            "wrong-number-of-results",
+            f"It returns {_count(len(got.leaves))}; it should return {_count(len(returns))}: {names}.",
+            look="the `return` line.",
+        )
+    for returned, want, have in zip(returns, expected.leaves, got.leaves, strict=True):
+        if want.shape != have.shape:
+            return _shape(case, returned, want, have, len(returns) > 1)
+        if kind_of(want) != kind_of(have):
+            return _kind(returned, want, have)
+    return None
+
+
+def _shape(case: Case, returned: Returned, want: Tensor, have: Tensor, several: bool) -> Finding:
+    if returned.kind == "numbers" and have.ndim == 1:
+        says = f"There should be {want.numel()} ids, one for each token; yours are {have.numel()}."
+        return Finding("wrong-length", says, look="what happens to each token.")
+    if want.ndim == 0:
+        return Finding("wrong-shape", f"One number is wanted; yours has shape `{tuple(have.shape)}`.")
+    the = f"The {returned.name}" if several else "The result"
+    names = f"`({', '.join(returned.axes)})` = " if len(returned.axes) == want.ndim else ""
+    says = f"{the} should have shape {names}`{tuple(want.shape)}`; yours has `{tuple(have.shape)}`."
+    if names and have.ndim == want.ndim:
+        for order in permutations(range(want.ndim)):
+            turned = want.permute(order)
+            if turned.shape == have.shape and kind_of(turned) == kind_of(have) and close(turned, have):
+                says += " The numbers are right, the axes stand in another order."
+                return Finding("axes-in-another-order", says, look="the order of the axes.")
+    if (
+        have.numel() == want.numel()
+        and kind_of(have) == kind_of(want)
+        and close(have.reshape(want.shape), want)
+    ):
+        says += " The numbers are right and in the right order."
+        return Finding("axes-grouped-otherwise", says, look="the last step, which shapes the result.")
+    by_size = {size: name for name, size in case.sizes.items()}
+    yours = [by_size.get(size, str(size)) for size in have.shape]
+    if names and all(size in by_size for size in have.shape):
+        says += f" Read as symbols, yours is `({', '.join(yours)})`."
+    return Finding("wrong-shape", says, look="the shape after each of your lines; print it.")
+
+
+def _kind(returned: Returned, want: Tensor, have: Tensor) -> Finding:
+    if returned.kind == "number" and kind_of(have) == "bool":
+        return Finding("not-a-whole-number", f"A whole number is wanted; yours is `{number(have)}`.")
+    if kind_of(want) == "bool":
+        alike = close(want.double(), have.double()) if not have.is_complex() else False
+        says = "A mask is boolean here: True = may attend. Yours holds numbers"
+        says += ", 1 where True is wanted and 0 where False is." if alike else "."
+        return Finding(
+            "numbers-for-booleans" if alike else "mask-of-numbers", says, look="the dtype of what you return."
+        )
+    if kind_of(want) == "whole" and kind_of(have) == "float":
+        same = close(want.double(), have)
+        says = f"A whole number (`int`) is wanted; yours is the float `{number(have)}{'.0' if same else ''}`."
+        says = says if have.ndim == 0 else "Whole numbers are wanted; yours are floats."
+        return Finding("not-a-whole-number", says, look="the kind of division that you use.")
+    return Finding(
+        "wrong-dtype", f"The dtype should be `{want.dtype}`; yours is `{have.dtype}`.", look="conversions."
+    )
+
+
+def _count(n: int) -> str:
+    return "one thing" if n == 1 else f"{n} things"
+
+
+def _wanted(kind: str) -> str:
+    return {"number": "one whole number", "numbers": "a list of whole numbers"}.get(kind, "a tensor")

@@ -1,0 +1,335 @@
+"""Right answers pass, in whatever style they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from mha_course import progress
+from mha_course.exercises import check
+from mha_course.exercises.registry import EXERCISES
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path))
+
+
+def loop_split(x, h):
+    b, n, d_model = x.shape
+    d_k = d_model // h
+    out = torch.zeros(b, h, n, d_k)  # float32, whatever x is: a remark, not a failure
+    for i in range(h):
+        for t in range(n):
+            out[:, i, t] = x[:, t, i * d_k : (i + 1) * d_k]
+    return out
+
+
+def loop_softmax(scores):
+    rows = []
+    for row in scores:
+        powers = [math.exp(float(s) - float(row.max())) for s in row]
+        rows.append([p / sum(powers) for p in powers])
+    return torch.tensor(rows)
+
+
+def numpy_scores(q, k):
+    return torch.from_numpy(q.numpy() @ np.swapaxes(k.numpy(), -1, -2) / math.sqrt(q.shape[-1]))
+
+
+def additive_attention(q, k, v, mask=None):
+    scores = torch.einsum("...qd,...kd->...qk", q, k) * q.size(-1) ** -0.5
+    if mask is not None:
+        scores = scores + torch.zeros_like(scores).masked_fill(mask.logical_not(), -1e9)
+    weights = F.softmax(scores, dim=-1)
+    return torch.einsum("...qk,...kv->...qv", weights, v), weights
+
+
+def renormalised_attention(q, k, v, mask=None):
+    powers = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    powers = powers if mask is None else powers * mask
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ v, weights
+
+
+def batch_only_attention(q, k, v, mask=None):
+    b, n_q, d_k = q.shape  # stops without a batch axis and with a head axis: remarks
+    scores = torch.bmm(q, k.transpose(1, 2)) / d_k**0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, torch.tensor(float("-inf")))
+    weights = torch.softmax(scores, dim=2)
+    return torch.bmm(weights, v), weights
+
+
+def gradient_attention(q, k, v, mask=None):
+    q.requires_grad_()
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    weights = (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-1)
+    return weights @ v, weights
+
+
+def chunked_heads(x, w_q, w_k, w_v, h):
+    qs, ks, vs = ((x @ w).chunk(h, dim=-1) for w in (w_q, w_k, w_v))
+    return torch.cat([F.scaled_dot_product_attention(*qkv) for qkv in zip(qs, ks, vs, strict=True)], dim=-1)
+
+
+def einsum_heads(x, w_q, w_k, w_v, h):
+    q, k, v = (torch.einsum("bnd,dhk->bhnk", x, w.unflatten(1, (h, -1))) for w in (w_q, w_k, w_v))
+    weights = (torch.einsum("bhqd,bhkd->bhqk", q, k) / q.shape[-1] ** 0.5).softmax(-1)
+    return torch.einsum("bhqk,bhkd->bqhd", weights, v).flatten(2)
+
+
+def folded_heads(x, w_q, w_k, w_v, h):
+    b, n, d_model = x.shape
+    d_k = d_model // h
+    q, k, v = ((x @ w).view(b, n, h, d_k).permute(0, 2, 1, 3).reshape(b * h, n, d_k) for w in (w_q, w_k, w_v))
+    out = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(d_k), -1) @ v
+    return out.view(b, h, n, d_k).permute(0, 2, 1, 3).contiguous().view(b, n, d_model)
+
+
+def numpy_heads(x, w_q, w_k, w_v, h):
+    x, w_q, w_k, w_v = (t.numpy() for t in (x, w_q, w_k, w_v))
+    d_k = x.shape[-1] // h
+    out = np.zeros_like(x)
+    for i in range(h):
+        mine = slice(i * d_k, (i + 1) * d_k)
+        q, k, v = x @ w_q[:, mine], x @ w_k[:, mine], x @ w_v[:, mine]
+        scores = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(d_k))
+        out[..., mine] = scores / scores.sum(-1, keepdims=True) @ v
+    return torch.from_numpy(out)
+
+
+def summed_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
+    d_k = x.shape[-1] // h
+    out = 0
+    for i in range(h):
+        mine = slice(i * d_k, (i + 1) * d_k)
+        scores = (x @ w_q[:, mine]) @ (x @ w_k[:, mine]).mT / d_k**0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
+        out = out + scores.softmax(-1) @ (x @ w_v[:, mine]) @ w_o[mine]
+    return out
+
+
+def torch_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
+    mha = nn.MultiheadAttention(x.shape[-1], h, bias=False, batch_first=True, dtype=x.dtype)
+    with torch.no_grad():
+        mha.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
+        mha.out_proj.weight.copy_(w_o.T)
+    return mha(x, x, x, attn_mask=None if mask is None else ~mask, need_weights=False)[0]
+
+
+def fused_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
+    q, k, v = ((x @ w).unflatten(-1, (h, -1)).transpose(1, 2) for w in (w_q, w_k, w_v))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2) @ w_o
+
+
+def linear_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
+    b, n, _ = x.shape
+    q, k, v = (F.linear(x, w.T).reshape(b, n, h, -1).permute(0, 2, 1, 3) for w in (w_q, w_k, w_v))
+    scores = torch.matmul(q, k.permute(0, 1, 3, 2)) / np.sqrt(q.shape[-1])
+    scores = scores if mask is None else scores + (~mask) * -1e9
+    return F.linear((scores.softmax(3) @ v).permute(0, 2, 1, 3).reshape(b, n, -1), w_o.T)
+
+
+def guarded_rows(q, k, v, mask):
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -math.inf).softmax(-1).nan_to_num(0.0)
+    return weights @ v, weights
+
+
+def multiplied_rows(q, k, v, mask):
+    weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -1e9).softmax(-1) * mask
+    return weights @ v, weights
+
+
+def three_axes_rows(q, k, v, mask):
+    scores = torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(q.shape[-1])
+    powers = scores.exp() * mask
+    weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-30)
+    return torch.einsum("bqk,bkd->bqd", weights, v), weights
+
+
+def clamped_rows(q, k, v, mask):
+    powers = (q @ k.mT / q.shape[-1] ** 0.5).exp() * mask
+    weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-30)
+    return weights @ v, weights
+
+
+def asserting_size(d_model, h):
+    assert d_model % h == 0, f"{d_model} {h}"
+    return d_model // h
+
+
+def divmod_size(d_model, h):
+    size, rest = divmod(d_model, h)
+    if rest != 0:
+        raise ValueError("no")
+    return size
+
+
+def looked_up(tokens, vocabulary):
+    ids = []
+    for token in tokens:
+        try:
+            ids.append(vocabulary[token])
+        except KeyError:
+            ids.append(vocabulary["<unk>"])
+    return ids
+
+
+RIGHT: dict[str, list[Callable]] = {
+    "token_ids": [
+        looked_up,
+        lambda t, v: [v[x] if x in v else v["<unk>"] for x in t],
+        lambda t, v: list(map(v.__getitem__, (x if x in v else "<unk>" for x in t))),
+        lambda t, v: torch.tensor([v.get(x, v["<unk>"]) for x in t], dtype=torch.long),
+        lambda t, v: tuple(v.get(x, v["<unk>"]) for x in t),
+    ],
+    "softmax_rows": [
+        loop_softmax,
+        lambda s: torch.softmax(s, dim=-1),
+        lambda s: (s - s.amax(-1, keepdim=True)).exp() / (s - s.amax(-1, keepdim=True)).exp().sum(-1, True),
+        lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(),
+        lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
+        lambda s: F.normalize((s - s.max(-1, keepdim=True)[0]).exp(), p=1, dim=-1),
+    ],
+    "scaled_scores": [
+        numpy_scores,
+        lambda q, k: torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(q.size(2)),
+        lambda q, k: torch.bmm(q, k.permute(0, 2, 1)) * q.shape[-1] ** -0.5,
+        lambda q, k: (q.unsqueeze(-2) * k.unsqueeze(-3)).sum(-1) / q.shape[-1] ** 0.5,
+        lambda q, k: (q / q.shape[-1] ** 0.25) @ (k / k.shape[-1] ** 0.25).mT,
+        lambda q, k: (
+            torch.stack([a @ c.T for a, c in zip(q, k, strict=True)]) / torch.tensor(q.shape[-1]).sqrt()
+        ),
+    ],
+    "attention": [additive_attention, renormalised_attention, batch_only_attention, gradient_attention],
+    "average_of_targets": [
+        lambda values, targets: values[targets].mean(0),
+        lambda values, targets: sum(values[t] for t in targets) / len(targets),
+        lambda values, targets: values.index_select(0, torch.tensor(targets)).mean(dim=0),
+        lambda values, targets: torch.from_numpy(values.numpy()[targets].mean(axis=0)),
+        lambda values, targets: (
+            F.one_hot(torch.tensor(targets), len(values)).to(values.dtype).mean(0) @ values
+        ),
+    ],
+    "one_target_each": [
+        lambda values, targets: values[torch.arange(len(targets)), targets].flatten(),
+        lambda values, targets: torch.stack([values[i][t] for i, t in enumerate(targets)]).reshape(-1),
+        lambda values, targets: torch.hstack([v[t] for v, t in zip(values, targets, strict=True)]),
+        lambda values, targets: torch.from_numpy(
+            np.concatenate([values[i, t] for i, t in enumerate(targets)])
+        ),
+    ],
+    "head_size": [
+        asserting_size,
+        divmod_size,
+        lambda d, h: d // h if d % h == 0 else (_ for _ in ()).throw(ValueError(f"{d} {h}")),
+        lambda d, h: range(0, d, d // h)[1] if d % h == 0 and h > 1 else divmod_size(d, h),
+    ],
+    "split_heads": [
+        loop_split,
+        lambda x, h: x.reshape(*x.shape[:2], h, -1).permute(0, 2, 1, 3),
+        lambda x, h: torch.stack(x.chunk(h, dim=-1), dim=1),
+        lambda x, h: x.unflatten(-1, (h, -1)).transpose(1, 2).contiguous(),
+        lambda x, h: torch.einsum("bnhd->bhnd", x.view(x.shape[0], x.shape[1], h, -1)),
+        lambda x, h: torch.from_numpy(np.stack(np.split(x.numpy(), h, axis=-1), axis=1)),
+        lambda x, h: x.view(x.size(0), -1, h, x.size(2) // h).swapaxes(1, 2),
+    ],
+    "stack_heads": [
+        lambda w: torch.cat(list(w), dim=1),
+        lambda w: torch.column_stack(w.unbind()),
+        lambda w: w.permute(1, 0, 2).flatten(1),
+        lambda w: torch.einsum("hdk->dhk", w).reshape(w.shape[1], -1),
+        lambda w: torch.from_numpy(np.concatenate(w.numpy(), axis=1)),
+    ],
+    "loop_heads": [chunked_heads, einsum_heads, folded_heads, numpy_heads],
+    "batched_heads": [chunked_heads, einsum_heads, folded_heads, numpy_heads],
+    "causal_mask": [
+        lambda n: torch.ones(n, n).tril().bool(),
+        lambda n: torch.ones(n, n, dtype=torch.bool).tril(),
+        lambda n: ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1),
+        lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)]),
+        lambda n: torch.arange(n).unsqueeze(1).ge(torch.arange(n)),
+        lambda n: torch.from_numpy(np.tri(n, dtype=bool)),
+        lambda n: torch.tril(torch.ones(n, n)) == 1,
+    ],
+    "padding_mask": [
+        lambda lengths, n: (torch.arange(n) < lengths[:, None])[:, None, None],
+        lambda lengths, n: (torch.arange(n) < torch.tensor(lengths)[:, None])[:, None, None],
+        lambda lengths, n: torch.stack([torch.arange(n) < i for i in lengths]).unsqueeze(1).unsqueeze(1),
+        lambda lengths, n: torch.tensor([[True] * int(i) + [False] * (n - int(i)) for i in lengths])[
+            :, None, None
+        ],
+        lambda lengths, n: torch.arange(n).expand(len(lengths), 1, 1, n) < lengths.view(-1, 1, 1, 1),
+    ],
+    "empty_rows": [guarded_rows, multiplied_rows, clamped_rows, three_axes_rows],
+    "merge_heads": [
+        lambda x: x.transpose(1, 2).contiguous().view(x.shape[0], x.shape[2], -1),
+        lambda x: x.permute(0, 2, 1, 3).flatten(2),
+        lambda x: torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1),
+        lambda x: torch.cat(x.unbind(1), dim=2),
+        lambda x: torch.einsum("bhnd->bnhd", x).reshape(x.shape[0], x.shape[2], -1),
+        lambda x: torch.from_numpy(np.concatenate(list(x.numpy().swapaxes(0, 1)), axis=-1)),
+    ],
+    "head_contributions": [
+        lambda z, w: torch.einsum("bhnd,hdm->bhnm", z, w.view(z.shape[1], z.shape[3], -1)),
+        lambda z, w: torch.stack([z[:, i] @ w.chunk(z.shape[1])[i] for i in range(z.shape[1])], dim=1),
+        lambda z, w: z @ w.unflatten(0, (z.shape[1], -1)),
+        lambda z, w: torch.stack(
+            [z[:, i] @ w[i * z.shape[3] : (i + 1) * z.shape[3]] for i in range(z.shape[1])], 1
+        ),
+    ],
+    "fold_value_bias": [
+        lambda b_v, w_o, b_o: F.linear(b_v, w_o.T, b_o),
+        lambda b_v, w_o, b_o: (b_v[:, None] * w_o).sum(0) + b_o,
+        lambda b_v, w_o, b_o: torch.einsum("i,ij->j", b_v, w_o) + b_o,
+        lambda b_v, w_o, b_o: torch.addmv(b_o, w_o.T, b_v),
+        lambda b_v, w_o, b_o: (b_v[None] @ w_o + b_o)[0],
+    ],
+    "parameter_count": [
+        lambda d, h, bias: 4 * d**2 + 4 * d * bias,
+        lambda d, h, bias: 3 * h * d * (d // h) + d * d + (h * 3 * (d // h) + d if bias else 0),
+        lambda d, h, bias: sum(p.numel() for p in nn.MultiheadAttention(d, h, bias=bias).parameters()),
+        lambda d, h, bias: 4 * d * (d + int(bias)),
+        lambda d, h, bias: np.int64(4 * d * d) + np.int64(4 * d if bias else 0),
+    ],
+    "flop_count": [
+        lambda n, d, h: 8 * n * d**2 + 4 * n**2 * d,
+        lambda n, d, h: 4 * n * d * (2 * d + n),
+        lambda n, d, h: h * (3 * 2 * n * d * (d // h) + 2 * 2 * n * n * (d // h)) + 2 * n * d * d,
+        lambda n, d, h: sum([2 * n * d * d] * 4 + [2 * n * (d // h) * n, 2 * n * n * (d // h)] * h),
+    ],
+    "multi_head_attention": [summed_layer, torch_layer, fused_layer, linear_layer],
+}
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_right_answers_pass_in_any_style(name: str) -> None:
+    assert len(RIGHT[name]) >= 4
+    for fn in RIGHT[name]:
+        verdict = check(name, fn)
+        assert verdict.passed and verdict.diagnosis is None, f"{fn}: {verdict}"
+    assert name in progress.solved()
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_the_solution_shows_passes(name: str) -> None:
+    names: dict[str, object] = {"math": math, "torch": torch, "Tensor": torch.Tensor}
+    exec(compile("from __future__ import annotations\n" + EXERCISES[name].source(), "cell", "exec"), names)
+    verdict = check(name, names[name])
+    assert verdict.passed, verdict
+    assert verdict.remarks == ()
+
+
+def test_what_is_narrower_than_asked_for_passes_with_a_remark() -> None:
+    assert "torch.float32" in " ".join(check("split_heads", loop_split).remarks)
+    assert "without a batch axis" in " ".join(check("attention", batch_only_attention).remarks)
+    assert "names the numbers" in " ".join(check("head_size", divmod_size).remarks)
