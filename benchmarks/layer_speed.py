@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import math
 import os
 import platform
 import statistics
@@ -22,7 +23,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from mha_course.attention import merge_heads, scaled_dot_product_attention, split_heads
+from mha_course.attention import merge_heads, split_heads
 from mha_course.layers import MultiHeadAttention
 
 COMPARED = [((5, 10, 512), 8, 60), ((4, 256, 512), 8, 8)]
@@ -30,13 +31,16 @@ TEXTBOOK_SHAPE = (4, 512, 512)
 
 
 def textbook(layer: MultiHeadAttention) -> Callable[[Tensor], Tensor]:
-    """The version of the textbooks: scores, softmax and weights as tensors of their own, (b, h, n, n)."""
+    """The version of the textbooks: scores, softmax and weights as tensors of their own, (b, h, n, n).
+
+    Written as The Annotated Transformer writes it (Rush 2018), without dropout, and keeping the weights.
+    """
 
     def forward(x: Tensor) -> Tensor:
         q, k, v = (split_heads(w(x), layer.h) for w in (layer.w_q, layer.w_k, layer.w_v))
-        output, weights = scaled_dot_product_attention(q, k, v)
-        layer.kept = weights
-        return layer.w_o(merge_heads(output))
+        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(layer.d_k)
+        layer.kept = scores.softmax(dim=-1)
+        return layer.w_o(merge_heads(layer.kept @ v))
 
     return forward
 

@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the ground up. A module may import from its own floor or from floors below.
 FLOORS = [
-    {"data_files", "theme", "workspace", "launcher", "progress", "environment"},
+    {"data_files", "theme", "workspace", "launcher", "progress", "environment", "sizes"},
     {"text"},
     {"attention", "masks", "positions"},
     {"layers", "annotated"},
