@@ -90,7 +90,7 @@ class EnvironmentReport:
             for part in self.parts
         )
         return (
-            f'<table style="margin:0"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+            f'<table style="margin:0 0 8px"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
             f"<p>{escape(self.sentence)}</p>"
             f"<p>Your work is kept in <code>{escape(self.my_course)}</code></p>"
         )
