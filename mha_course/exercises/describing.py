@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
@@ -90,7 +90,7 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
         says = f"It stops because a name is not known here: `{_code(got.error_text)}`{at}"
         return Finding("unknown-name", says, look="the spelling of the name, and whether it is an argument.")
     right = evidence.labels(True)
-    only = f" It is right {_listed(right)}." if right else ""
+    only = f" It is right {in_a_row(right)}." if right else ""
     when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
     says = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
     if case.refuses:
@@ -179,13 +179,9 @@ def _with_only_right(evidence: Evidence, finding: Finding, i: int) -> Finding:
     right = [label for label in evidence.labels(True) if label not in evidence.labels(False)]
     if not right:
         return finding
-    says = f"It is right {_listed(right)}, and wrong {evidence.cases[i].label}. {finding.says}"
+    says = f"It is right {in_a_row(right)}, and wrong {evidence.cases[i].label}. {finding.says}"
     id_ = finding.id if finding.id not in ("different-numbers",) else "right-in-some-cases"
     return Finding(id_, says, finding.witness, finding.look)
-
-
-def _listed(labels: Sequence[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
 def _call(evidence: Evidence, case: Case) -> str:

@@ -55,3 +55,8 @@ class Evidence:
 
     def _judged(self) -> list[tuple[Case, bool]]:
         return list(zip(self.cases, self.right, strict=True))
+
+
+def in_a_row(words: Sequence[str]) -> str:
+    """Words as they read in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from mha_course.exercises.describing import describe
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Exercise
 from mha_course.exercises.handing_in import (
     calls_twin,
@@ -24,7 +24,7 @@ from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.side_effects import changed_input, not_repeatable, wrong_container
 from mha_course.exercises.verdict import Verdict
 
-_NOTHING_YET = "Nothing to check so far: the function still returns `...`. Replace it, then run both cells."
+_NOTHING_YET = "So far the function returns `...` or nothing. Write it, then run both cells."
 _DTYPE_ADVICE = "Tensors that you make need `dtype=x.dtype`."
 _DOTS_LEFT = "A `...` is still in there. Replace it, then run both cells."
 
@@ -128,7 +128,9 @@ def _yes(evidence: Evidence) -> Verdict:
         )
     ]
     shown = tuple(dict.fromkeys(remark for remark in remarks if remark))
-    return Verdict(evidence.exercise.name, True, None, "", remarks=shown)
+    wrong = evidence.labels(right=False)
+    when = in_a_row([label for label in evidence.labels(right=True) if label not in wrong])
+    return Verdict(evidence.exercise.name, True, None, f"It does what it should {when}.", remarks=shown)
 
 
 def _remark(case: Case, expected: Outcome, got: Outcome, ok: bool) -> str:

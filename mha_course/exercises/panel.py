@@ -7,6 +7,7 @@ import io
 import keyword
 import re
 import tokenize
+from pathlib import Path
 
 from mha_course.theme import colours
 
@@ -30,35 +31,19 @@ def _variables(theme: str) -> str:
     return "".join(f"--mhx-{name}:{palette[token]};" for name, token in _TOKENS.items())
 
 
+def _rules() -> str:
+    text = Path(__file__).with_name("panel.css").read_text(encoding="utf-8")
+    return re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)).strip()
+
+
 # JupyterLab says its theme with an attribute of <body>; elsewhere the reader's own preference counts.
 STYLE = (
     "<style>"
-    f".mhx{{{_variables('light')}color:var(--mhx-ink);background:var(--mhx-surface);"
-    "border:1px solid var(--mhx-edge);border-radius:8px;padding:10px 16px;margin:4px 0;max-width:838px;"
-    "box-sizing:border-box;font:400 14px/1.5 var(--jp-ui-font-family,system-ui),sans-serif;"
-    "font-variant-numeric:tabular-nums}"
+    f".mhx{{{_variables('light')}}}"
     f'[data-jp-theme-light="false"] .mhx,.vscode-dark .mhx{{{_variables("dark")}}}'
     "@media (prefers-color-scheme:dark){"
     f"body:not([data-jp-theme-light]):not([data-vscode-theme-kind]) .mhx{{{_variables('dark')}}}}}"
-    ".mhx p{margin:4px 0;color:inherit;overflow-wrap:anywhere}"
-    ".mhx .mhx-title{font-size:15px;font-weight:600;margin:0 0 4px}"
-    ".mhx .mhx-note{color:var(--mhx-ink2);font-size:13px}"
-    ".mhx code{font-family:var(--jp-code-font-family,monospace);font-size:.93em;background:none;"
-    "color:inherit;padding:0;border:0}"
-    ".mhx-ok{border-color:var(--mhx-ok)}.mhx-ok .mhx-title{color:var(--mhx-ok)}"
-    ".mhx-warn{border-color:var(--mhx-warn);background:var(--mhx-warn-ground)}"
-    ".mhx-warn .mhx-title{color:var(--mhx-warn)}"
-    ".mhx-open{border-style:dashed}"
-    ".mhx details{margin:4px 0}.mhx summary{cursor:pointer;font-weight:600;padding:2px 0;width:fit-content}"
-    ".mhx summary:focus-visible{outline:2px solid var(--mhx-focus);outline-offset:2px;border-radius:4px}"
-    ".mhx pre{margin:8px 0;padding:10px 12px;overflow-x:auto;border-radius:6px;background:var(--mhx-raised);"
-    "color:var(--mhx-ink);font:400 13px/1.5 var(--jp-code-font-family,monospace);white-space:pre}"
-    ".mhx .k{font-weight:600;color:var(--mhx-focus)}.mhx .s{color:var(--mhx-ok)}"
-    ".mhx .c{color:var(--mhx-ink2);font-style:italic}.mhx .d{color:var(--mhx-warn)}"
-    ".mhx table{border-collapse:collapse;margin:4px 0;font-size:13px;background:none;color:inherit}"
-    ".mhx th,.mhx td{text-align:left;padding:4px 16px 4px 0;border:0;border-bottom:1px solid var(--mhx-line);"
-    "background:none;color:inherit}.mhx .mhx-done{color:var(--mhx-ok)}"
-    "</style>"
+    f"{_rules()}</style>"
 )
 
 

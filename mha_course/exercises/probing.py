@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.outcome import Outcome, agree, close
 
 
@@ -29,7 +29,7 @@ def _unused(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcom
                 unused.append(f"`{names[position]}`")
     if not unused:
         return None
-    listed = unused[0] if len(unused) == 1 else f"{', '.join(unused[:-1])} and {unused[-1]}"
+    listed = in_a_row(unused)
     one = len(unused) == 1
     says = f"{listed} {'has' if one else 'have'} no effect: with other numbers in {'it' if one else 'them'} "
     look = f"where {listed} should take part."
