@@ -19,7 +19,7 @@ from mha_course.exercises.handing_in import (
     read_from_outside,
 )
 from mha_course.exercises.outcome import Outcome, agree, run
-from mha_course.exercises.recognising import known_mistake, two_known_mistakes
+from mha_course.exercises.recognising import Calls, known_mistake, two_known_mistakes
 from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.side_effects import changed_input, not_repeatable, wrong_container
 from mha_course.exercises.verdict import Verdict
@@ -38,12 +38,12 @@ def prepared(name: str, seed: int = 0) -> tuple[tuple[Case, ...], tuple[Outcome,
 
 
 @functools.cache
-def mistaken(name: str, seed: int = 0) -> tuple[tuple[tuple[Outcome, ...], ...], ...]:
-    """For each known mistake, for each way to make it: what it gives in every case. Computed once."""
+def mistaken(name: str, seed: int = 0) -> tuple[tuple[Calls, ...], ...]:
+    """For each known mistake, for each way to make it: its outcomes, each computed when asked for."""
     exercise = EXERCISES[name]
     cases, _ = prepared(name, seed)
     return tuple(
-        tuple(tuple(outcome(exercise, way, case) for case in cases) for way in exercise.ways(mistake))
+        tuple(Calls(way, cases, exercise.results) for way in exercise.ways(mistake))
         for mistake in exercise.mistakes
     )
 

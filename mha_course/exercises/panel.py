@@ -70,7 +70,7 @@ def paragraph(text: str, kind: str = "") -> str:
 
 def code(source: str) -> str:
     """Python source as an escaped block; keywords, strings, numbers and comments are told apart."""
-    return f"<pre>{_highlighted(source)}</pre>"
+    return f'<pre tabindex="0">{_highlighted(source)}</pre>'
 
 
 def _highlighted(source: str) -> str:

@@ -10,14 +10,28 @@ from typing import Any
 import torch
 
 from mha_course.exercises.evidence import Evidence, Finding
-from mha_course.exercises.exercise import Exercise, Mistake
+from mha_course.exercises.exercise import Case, Exercise, Mistake
 from mha_course.exercises.outcome import Outcome, agree, close, run
 from mha_course.exercises.witness import witness
 
-Outcomes = Sequence[Outcome]
+
+class Calls(Sequence[Outcome]):
+    """What a function gives in each case; a case is called when it is first asked for."""
+
+    def __init__(self, fn: Callable[..., Any], cases: Sequence[Case], results: int) -> None:
+        self._fn, self._cases, self._results = fn, cases, results
+        self._outcomes: dict[int, Outcome] = {}
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __getitem__(self, i: int) -> Outcome:
+        if i not in self._outcomes:
+            self._outcomes[i] = run(self._fn, self._cases[i].fresh(), self._results, quiet=True)
+        return self._outcomes[i]
 
 
-def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Outcomes]]) -> Finding | None:
+def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
     """The mistake that gives what the answer gives, in every case that counts; None when there is none.
 
     outcomes: for each mistake of the exercise, for each way to make it, what it gives in each case.
@@ -28,29 +42,29 @@ def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Outcomes]]) ->
     return None
 
 
-def two_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Outcomes]]) -> Finding | None:
+def two_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
     """Two known mistakes at once, where both are settings of one and the same function; or None."""
     i = evidence.first_wrong()
     if evidence.got[i].error is not None:
         return None  # an error hides what was computed
     exercise, got = evidence.exercise, evidence.got[i]
-    settings = []
+    settings, styles_matter = [], False
     for mistake, ways in zip(exercise.mistakes, outcomes, strict=True):
         if isinstance(mistake.wrong, functools.partial):
             idle = all(agree(way[i], evidence.expected[i]) for way in ways)
             alone = not idle and any(agree(way[i], got) for way in ways)
             settings.append((mistake, idle, alone))
+            styles_matter = styles_matter or any(not agree(way[i], ways[0][i]) for way in ways[1:])
     for (one, one_idle, one_alone), (other, other_idle, other_alone) in combinations(settings, 2):
         # A mistake that changes nothing in this case (one about masks, where there is none) leaves the
         # other alone. Most pairs are out after one look; only the rest is called on every case.
         if one_idle or other_idle:
             if not (one_alone or other_alone):
                 continue
-        for both in combined(exercise, one, other):
+        for both in combined(exercise, one, other)[: None if styles_matter else 1]:
             if not (one_idle or other_idle) and not _gives(both, evidence.cases[i].arguments, got):
                 continue
-            given = [run(both, case.fresh(), exercise.results) for case in evidence.cases]
-            if matches(evidence, given):
+            if matches(evidence, Calls(both, evidence.cases, exercise.results)):
                 return _said(evidence, one, other)
     return None
 
@@ -76,10 +90,12 @@ def _gives(fn: Callable[..., Any], arguments: tuple[Any, ...], got: Outcome) -> 
     )
 
 
-def matches(evidence: Evidence, given: Outcomes) -> bool:
+def matches(evidence: Evidence, given: Calls) -> bool:
     """Whether an answer gives the same in every case that counts, and something wrong in one of them."""
-    differs = False
-    for i, case in enumerate(evidence.cases):
+    differs, first = False, evidence.first_wrong()
+    # Where the answer is wrong most mistakes can be told from it, without calling them elsewhere.
+    for i in sorted(range(len(evidence.cases)), key=lambda i: i != first):
+        case = evidence.cases[i]
         got = evidence.got[i]
         # Of several groups one is enough: an answer may stop in the others.
         optional = case.label in evidence.exercise.one_of and got.error is not None
