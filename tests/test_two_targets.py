@@ -43,3 +43,11 @@ def test_the_seed_decides_and_the_global_generator_is_left_alone():
 def test_impossible_head_counts_are_refused():
     with pytest.raises(ValueError, match="h=3"):
         train_neighbours(3)
+
+
+def test_the_number_of_threads_is_put_back():
+    before = torch.get_num_threads()
+    train_neighbours(2, steps=1)
+    with pytest.raises(ValueError):
+        train_neighbours(5)
+    assert torch.get_num_threads() == before

@@ -7,6 +7,8 @@ weights serves both wishes in a head, so the number of heads decides.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -50,6 +52,11 @@ def train_neighbours(
     go below an error of 1/2. The global random state is left as it was.
     Raises: ValueError where h does not divide 2 + n.
     """
+    with _one_thread():
+        return _train(h, n, steps, b, seed, weights_see_numbers)
+
+
+def _train(h: int, n: int, steps: int, b: int, seed: int, weights_see_numbers: bool) -> TrainedNeighbours:
     generator = torch.Generator().manual_seed(seed)
     layer = random_layer(2 + n, h, seed).train().requires_grad_(True)
     optimiser = torch.optim.Adam(layer.parameters(), lr=0.02)
@@ -73,3 +80,14 @@ def train_neighbours(
 
 def _without_numbers(x: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(x[..., :2]), x[..., 2:]], dim=-1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    # The matrices are tiny: on a busy machine several threads wait for each other, up to twenty times longer.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
