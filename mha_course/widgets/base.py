@@ -19,11 +19,19 @@ import anywidget
 import torch
 import traitlets
 
+from mha_course.text.readable import readable
 from mha_course.theme import PALETTE, colours
 
 _HERE = Path(__file__).parent
 SHARED_JS = ("dom.js", "theme.js", "answers.js", "controls.js")
 SHARED_CSS = ("base.css", "controls.css")
+
+
+class Text(traitlets.Unicode):
+    """Text that reaches the browser whatever is in it: what can't be sent is replaced by U+FFFD."""
+
+    def validate(self, obj: object, value: object) -> str:
+        return readable(super().validate(obj, value))
 
 
 class CourseWidget(anywidget.AnyWidget):
@@ -56,7 +64,7 @@ class CourseWidget(anywidget.AnyWidget):
     root = "mha-widget"
     settings: tuple[str, ...] = ()
 
-    alt = traitlets.Unicode("").tag(sync=True)
+    alt = Text("").tag(sync=True)
     stamp = traitlets.Int(0).tag(sync=True, echo_update=False)
     answer = traitlets.Dict().tag(sync=True)
     payload = traitlets.Bytes(b"").tag(sync=True)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mha_course.text.readable import readable
 from mha_course.widgets.mixer_numbers import MixerNumbers
 
 __all__ = ["MOST_HEADS", "mixer_payload"]
@@ -59,7 +60,7 @@ def mixer_payload(
     rows = min(numbers.d_v, MOST_ROWS)
     groups: list[dict[str, Any]] = []
     for i in range(drawn):
-        names = [str(name) for name in by_head[i][:rows]] if by_head is not None else None
+        names = [readable(name) for name in by_head[i][:rows]] if by_head is not None else None
         band = _rounded(numbers.w_o[i, :rows, :columns])
         groups.append(
             {
@@ -116,7 +117,7 @@ def mixer_payload(
         "tokens": [str(word) for word in words],
         "groups": groups,
         "columns": columns,
-        "featureNames": [str(name) for name in features] if features is not None else None,
+        "featureNames": [readable(name) for name in features] if features is not None else None,
         "concat": _rounded(numbers.concat[:, :drawn, :rows]),
         "shares": _rounded(stacked[:, :, :columns]),
         "sizes": _rounded(stacked.norm(dim=-1)),

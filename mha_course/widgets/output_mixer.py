@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from mha_course.layers import AttentionTrace
 from mha_course.models.random_layer import random_layer
 from mha_course.models.word_vectors import token_vectors
+from mha_course.text.readable import readable
 from mha_course.text.tokens import tokenize
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.mixer_numbers import mixer_numbers
@@ -63,7 +64,7 @@ class OutputMixer(CourseWidget):
         if trace is None:
             if w_o is not None:
                 raise ValueError("w_o needs the trace that it belongs to: OutputMixer(trace, w_o)")
-            words = list(tokens) if tokens is not None else tokenize(sentence)
+            words = [readable(t) for t in tokens] if tokens is not None else tokenize(sentence)
             words = words[:MOST_TOKENS]
             if not words:
                 raise ValueError("the sentence is empty: one word is enough")
@@ -72,8 +73,15 @@ class OutputMixer(CourseWidget):
                 trace = layer.trace(token_vectors(words, d_model, seed=seed).double().unsqueeze(0))
             w_o = layer.w_o
         else:
-            n = trace.heads.shape[2]
-            words = list(tokens) if tokens is not None else [f"token {t}" for t in range(n)]
+            if not isinstance(trace, AttentionTrace):
+                raise ValueError(
+                    "trace is what MultiHeadAttention.trace returns; this is of the type "
+                    f"{type(trace).__name__}."
+                )
+            b, _, n, _ = trace.heads.shape
+            if not b or not n:
+                raise ValueError(f"the trace has b={b} sentences of n={n} tokens: nothing to show")
+            words = [readable(t) for t in tokens] if tokens is not None else [f"token {t}" for t in range(n)]
         if w_o is None:
             raise ValueError("a trace does not hold W_O: pass w_o=mha.w_o as well")
         weight = w_o.weight.T if isinstance(w_o, nn.Linear) else w_o
@@ -101,6 +109,13 @@ class OutputMixer(CourseWidget):
         self.alt = f"Length of each head's share of the output of token {word}: {listed}."
         title = f"Each head's share of the output of “{word}”"
         return bars(names, sizes, title, "length of the share", heads=range(len(names)), decimals=2).png()
+
+    @traitlets.validate("on")
+    def _a_switch_a_group(self, proposal: Mapping) -> list[bool]:
+        switches, groups = proposal["value"], len(self._sent["groups"])
+        if len(switches) != groups:
+            raise traitlets.TraitError(f"on has {len(switches)} switches for {groups} groups: one a group")
+        return switches
 
     @traitlets.validate("token")
     def _token_in_range(self, proposal: Mapping) -> int:

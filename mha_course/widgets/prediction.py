@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import traitlets
 
 from mha_course import progress
-from mha_course.widgets.base import CourseWidget
+from mha_course.text.readable import readable
+from mha_course.widgets.base import CourseWidget, Text
 
 __all__ = ["Prediction", "Reveal", "predict", "reveal"]
 
@@ -27,7 +28,8 @@ def _checked_key(key: str) -> str:
 def _load(key: str) -> str | None:
     """Return the kept text; None where there is none or the file cannot be read (a lesson must go on)."""
     try:
-        return progress.load_prediction(key)
+        kept = progress.load_prediction(key)
+        return None if kept is None else readable(kept)
     except (OSError, ValueError):
         return None
 
@@ -43,14 +45,14 @@ class Prediction(CourseWidget):
     css = ("pieces.css", "prediction.css")
     root = "mha-predict-box"
 
-    question = traitlets.Unicode().tag(sync=True)
-    choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    said = traitlets.Unicode().tag(sync=True)
-    kept = traitlets.Unicode().tag(sync=True)
-    trouble = traitlets.Unicode().tag(sync=True)
+    question = Text().tag(sync=True)
+    choices = traitlets.List(Text()).tag(sync=True)
+    said = Text().tag(sync=True)
+    kept = Text().tag(sync=True)
+    trouble = Text().tag(sync=True)
 
     def __init__(self, key: str, question: str, choices: Sequence[str] | None = None) -> None:
-        options = [str(choice) for choice in choices or ()]
+        options = [readable(choice) for choice in choices or ()]
         if not question.strip():
             raise ValueError("a prediction needs a question")
         if len(set(options)) != len(options) or any(not option.strip() for option in options):
@@ -152,4 +154,4 @@ def _plain(text: str) -> str:
 
 def reveal(key: str, answer: str) -> Reveal:
     """Show the student's prediction beside what happened; says so where none was kept. Never raises."""
-    return Reveal(_load(key) if isinstance(key, str) else None, str(answer))
+    return Reveal(_load(key) if isinstance(key, str) else None, readable(answer))

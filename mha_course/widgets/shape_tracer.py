@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import traitlets
 
-from mha_course.attention import divisor_at_most, divisors, divisors_in_words
+from mha_course.attention import divisor_at_most, divisors, divisors_in_words, head_size
+from mha_course.sizes import check_sizes, is_whole_number
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.shape_frame import STEP_NAMES, shape_frame
 
@@ -58,19 +59,16 @@ class ShapeTracer(CourseWidget):
         step: int | str = 1,
         seed: int = 0,
     ) -> None:
+        check_sizes(b=b, n=n, d_model=d_model)
         for name, size in (("b", b), ("n", n), ("d_model", d_model)):
             if not 1 <= size <= LARGEST[name]:
                 raise ValueError(f"{name}={size}: this picture can show 1 to {LARGEST[name]}")
-        if h < 1 or d_model % h:
-            raise ValueError(
-                f"d_model={d_model} cannot be split into h={h} equal heads; "
-                f"h can be {divisors_in_words(d_model)}."
-            )
+        head_size(d_model, h)
         if isinstance(step, str):
             if step not in STEP_NAMES:
                 raise ValueError(f"step={step!r}: the steps are {', '.join(STEP_NAMES)}")
             step = STEP_NAMES.index(step) + 1
-        if not 1 <= step <= len(STEP_NAMES):
+        if not is_whole_number(step) or not 1 <= step <= len(STEP_NAMES):
             raise ValueError(f"step={step}: there are {len(STEP_NAMES)} steps, counted from 1")
         self._seed, self._wished_h, self._fitting = seed, h, False
         self._offered = {
@@ -78,7 +76,15 @@ class ShapeTracer(CourseWidget):
             "n": sorted({*N_CHOICES, n}),
             "d_model": sorted({*D_MODEL_CHOICES, d_model}),
         }
-        super().__init__(b=b, n=n, d_model=d_model, h=h, step=step, token=min(2, n - 1), head=min(1, h - 1))
+        super().__init__(
+            b=int(b),
+            n=int(n),
+            d_model=int(d_model),
+            h=int(h),
+            step=int(step),
+            token=min(2, n - 1),
+            head=min(1, h - 1),
+        )
 
     @traitlets.validate("b", "n", "d_model")
     def _size_can_be_shown(self, proposal: Mapping) -> int:

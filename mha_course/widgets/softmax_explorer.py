@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import traitlets
 
-from mha_course.widgets.base import CourseWidget
+from mha_course.widgets.base import CourseWidget, Text
 from mha_course.widgets.softmax_numbers import SoftmaxNumbers, softmax_numbers
 
 __all__ = ["SoftmaxExplorer"]
@@ -33,7 +33,7 @@ class SoftmaxExplorer(CourseWidget):
 
     scores = traitlets.List(traitlets.Float()).tag(sync=True)
     factor = traitlets.Float(1.0).tag(sync=True)
-    labels = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    labels = traitlets.List(Text()).tag(sync=True)
     start = traitlets.List(traitlets.Float()).tag(sync=True)
     start_factor = traitlets.Float(1.0).tag(sync=True)
     factors = traitlets.List(traitlets.Float()).tag(sync=True)
@@ -76,6 +76,21 @@ class SoftmaxExplorer(CourseWidget):
         if self.labels and len(row) != len(self.labels):
             raise ValueError(f"{len(row)} scores for {len(self.labels)} labels: one score a label")
         return row
+
+    @traitlets.validate("factor")
+    def _not_negative(self, proposal: Mapping) -> float:
+        softmax_numbers([0.0], proposal["value"])
+        if proposal["value"] < 0:
+            raise ValueError(f"factor={proposal['value']}: a factor is not negative")
+        return proposal["value"]
+
+    @traitlets.validate("labels")
+    def _as_many_as_scores(self, proposal: Mapping) -> list[str]:
+        if self.scores and len(proposal["value"]) != len(self.scores):
+            raise ValueError(
+                f"{len(proposal['value'])} labels for {len(self.scores)} scores: one label a score"
+            )
+        return proposal["value"]
 
     def compute(self) -> tuple[Mapping[str, object], bytes]:
         """The row's numbers from torch; the view computes its own, at once, and they agree."""
