@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -24,6 +25,8 @@ def token_vectors(tokens: Sequence[str], d_model: int, seed: int = 0) -> Tensor:
 
 @lru_cache(maxsize=4096)
 def _vector(token: str, d_model: int, seed: int) -> Tensor:
+    # One letter with an accent can be written as one code point or as two: that is still one word.
+    token = unicodedata.normalize("NFC", token)
     # hash() differs from run to run, so the spelling is hashed by BLAKE2.
     digest = hashlib.blake2b(f"{seed}:{token}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     generator = torch.Generator().manual_seed(int.from_bytes(digest, "big") % 2**63)

@@ -65,6 +65,12 @@ def build(
     return Map(weights, hatched, queries, keys)
 
 
+def check_scale(vmax: float) -> None:
+    """Raises ValueError unless the weight at the dark end of the scale lies above 0 and at most at 1."""
+    if not 0 < vmax <= 1:
+        raise ValueError(f"vmax={vmax}: the weight at the end of the scale lies above 0 and at most at 1.")
+
+
 def allowed_cells(
     mask: object, shape: tuple[int, int, int], sentence: int | None = None
 ) -> np.ndarray | None:

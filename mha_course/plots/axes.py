@@ -38,7 +38,9 @@ def nice_limits(low: float, high: float, log: bool) -> tuple[float, float]:
     if log:
         if low <= 0:
             raise ValueError(f"A logarithmic axis needs values above 0; the smallest is {low:g}.")
-        return 10 ** math.floor(math.log10(low) + 1e-9), 10 ** math.ceil(math.log10(high * (1 + 1e-9)) - 1e-9)
+        return 10.0 ** math.floor(math.log10(low) + 1e-9), 10.0 ** math.ceil(
+            math.log10(high * (1 + 1e-9)) - 1e-9
+        )
     if high - low < 1e-12 * max(1.0, abs(high)):
         margin = abs(high) * 0.5 or 1.0
         low, high = low - margin, high + margin

@@ -10,9 +10,11 @@ from mha_course import theme as themes
 from mha_course.plots import axes, numerals
 from mha_course.plots.canvas import Canvas, text_width
 from mha_course.plots.picture import PADDING, Picture, framed
+from mha_course.text.readable import readable
 
 _PITCH = 30.0
 _LONGEST_NAME = 240.0
+_MOST_LETTERS = 80
 
 
 def bars(
@@ -37,7 +39,7 @@ def bars(
     the right. high: end of the axis (1 for shares). width: px.
     Raises: ValueError for lengths that differ.
     """
-    names = [str(name) for name in labels]
+    names = [readable(name) for name in labels]
     row = numerals.as_array(values if hasattr(values, "detach") else list(values), "values").astype(float)
     if row.shape != (len(names),) or not names:
         raise ValueError(f"There are {len(names)} labels, but values have shape {row.shape}.")
@@ -55,7 +57,7 @@ def bars(
             decimals = 4
     texts = [numerals.number(v, decimals) for v in row]
     chip = 22.0 if heads is not None else 0.0
-    left = min(_LONGEST_NAME, max(text_width(name, 12) for name in names)) + 10 + chip
+    left = min(_LONGEST_NAME, max(text_width(_cut(name), 12) for name in names)) + 10 + chip
     right = max(text_width(text, 12, bold=True) for text in texts) + 16
     above = 22.0 if ticks_at is not None else 6.0
     floor = above + _PITCH * len(names) + 4
@@ -104,9 +106,10 @@ def bars(
 
 
 def _cut(name: str) -> str:
-    while text_width(name, 12) > _LONGEST_NAME:
-        name = name.rstrip("…")[:-1] + "…"
-    return name
+    short = name[:_MOST_LETTERS]
+    while text_width(short if short == name else short + "…", 12) > _LONGEST_NAME:
+        short = short[:-1]
+    return short if short == name else short + "…"
 
 
 def _each(value: object, count: int, what: str) -> np.ndarray | None:

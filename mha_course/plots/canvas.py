@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -245,7 +246,7 @@ def wrap(text: str, width: float, size: float = 12, bold: bool = False) -> list[
     lines: list[str] = []
     for paragraph in str(text).split("\n"):
         line = ""
-        for word in paragraph.split():
+        for word in _pieces(paragraph.split(), width, size, bold):
             longer = f"{line} {word}" if line else word
             if line and text_width(longer, size, bold) > width:
                 lines.append(line)
@@ -254,3 +255,14 @@ def wrap(text: str, width: float, size: float = 12, bold: bool = False) -> list[
                 line = longer
         lines.append(line)
     return lines
+
+
+def _pieces(words: list[str], width: float, size: float, bold: bool) -> Iterator[str]:
+    """The words, those wider than a line cut into pieces that fit."""
+    for word in words:
+        while len(word) > 1 and text_width(word, size, bold) > width:
+            lengths = range(1, len(word))
+            fits = max(1, bisect.bisect(lengths, width, key=lambda n, w=word: text_width(w[:n], size, bold)))
+            yield word[:fits]
+            word = word[fits:]
+        yield word

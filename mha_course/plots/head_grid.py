@@ -39,6 +39,9 @@ def head_grid(
     (b, h, n_q, n_k). vmax: the weight at the end of the scale. columns: maps in a row, None = what fits.
     Raises: ValueError when shapes, tokens and mask don't fit, or weights lie outside 0 to 1.
     """
+    attention_map.check_scale(vmax)
+    if columns is not None and columns < 1:
+        raise ValueError(f"columns={columns}: there is at least one map in a row.")
     layers, tokens, key_tokens, inner_note = _read(maps_or_weights, tokens, key_tokens, mask, sentence)
     maps = [[attention_map.build(w, tokens, key_tokens, a) for w, a in layer] for layer in layers]
     cut = first_tokens(maps[0][0])[1]

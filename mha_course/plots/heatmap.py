@@ -14,6 +14,7 @@ from mha_course.plots.picture import PADDING, WIDEST, Picture, framed
 _LARGEST_CELL = 34
 _TALLEST = 560
 MOST_TOKENS = 320
+MOST_PX_A_CELL = 200
 
 
 def heatmap(
@@ -33,6 +34,9 @@ def heatmap(
     hatched. vmax: the weight at the dark end of the scale. cell: px of a cell, None = what fits.
     Raises: ValueError when shapes, tokens and mask don't fit, or weights lie outside 0 to 1.
     """
+    attention_map.check_scale(vmax)
+    if cell is not None and not 1 <= cell <= MOST_PX_A_CELL:
+        raise ValueError(f"cell={cell}: a cell has 1 to {MOST_PX_A_CELL} px.")
     table = as_array(weights, "weights").astype(float)
     while table.ndim > 2 and table.shape[0] == 1:
         table = table[0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mha_course.plots import fonts
 from mha_course.plots.canvas import Canvas, text_width
+from mha_course.text.readable import readable
 
 LONGEST = 12
 # Names of rows are words of the author, not tokens of any length: they may be longer.
@@ -19,7 +20,7 @@ SIZE = 11.0
 
 def shown(token: str, longest: int = LONGEST) -> str:
     """A token as a label: blanks at its ends visible, over 12 characters cut to 11 and an ellipsis."""
-    token = str(token)
+    token = readable(token)
     bare = token.strip(" ")
     if not bare:
         return "␣" * len(token) or "∅"

@@ -9,12 +9,13 @@ import numpy as np
 from mha_course import theme as themes
 from mha_course.plots import axes, numerals
 from mha_course.plots.canvas import Canvas, text_width, wrap
-from mha_course.plots.picture import PADDING, Picture, framed
+from mha_course.plots.picture import PADDING, Picture, cut, framed
 
 # A series is told by dash and marker as well as by colour.
 _DASHES = (None, (7, 3), (2, 2.5), (8, 2.5, 2, 2.5), (12, 3), (4, 2, 1, 2, 1, 2), (1, 2), (10, 2, 4, 2))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 _NAME_LEAST, _NAME_MOST = 40.0, 190.0
+_NAME_LETTERS = 120
 
 
 def lines(
@@ -41,16 +42,21 @@ def lines(
     """
     bands = bands or {}
     places, x_names = _read_x(x)
-    values = {str(name): _row(row, str(name), len(places)) for name, row in series.items()}
+    values = {cut(name, _NAME_LETTERS): _row(row, str(name), len(places)) for name, row in series.items()}
     if not values:
         raise ValueError("series must hold at least one line.")
-    if unknown := set(map(str, bands)) - set(values):
+    if unknown := {cut(name, _NAME_LETTERS) for name in bands} - set(values):
         raise ValueError(f"bands {sorted(unknown)} have no series of that name.")
-    ranges = {str(k): [_row(edge, f"band of {k}", len(places)) for edge in pair] for k, pair in bands.items()}
+    ranges = {
+        cut(k, _NAME_LETTERS): [_row(edge, f"band of {k}", len(places)) for edge in pair]
+        for k, pair in bands.items()
+    }
     every = np.concatenate([*values.values(), *(edge for pair in ranges.values() for edge in pair)])
     finite = every[np.isfinite(every)]
     if not finite.size:
         raise ValueError("series hold no finite number.")
+    if y_limits and not y_limits[0] < y_limits[1]:
+        raise ValueError(f"y_limits must be (low, high) with low < high; got {y_limits}.")
     low, high = y_limits or axes.nice_limits(float(finite.min()), float(finite.max()), log_y)
     if log_x and places[0] <= 0:
         raise ValueError(f"A logarithmic axis needs x above 0; the smallest is {places[0]:g}.")

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from mha_course.plots.canvas import Canvas, text_width, wrap
 from mha_course.plots.png import encode
+from mha_course.text.readable import readable
 from mha_course.theme import Theme
 
 PADDING = 16
@@ -50,7 +51,7 @@ class Picture:
         if not alt.strip():
             raise ValueError("A picture needs an alternative text that says what is seen.")
         self._draw, self._width, self._height = draw, width, height
-        self.alt = " ".join(alt.split())
+        self.alt = " ".join(readable(alt).split())
         self._canvases: dict[Theme, Canvas] = {}
         self._files: dict[Theme, bytes] = {}
 
@@ -112,10 +113,13 @@ def framed(
 
     width, height: size of that drawing in px. Title and note are wrapped, never clipped.
     """
+    title, note = (
+        cut(part, most) if part is not None else None for part, most in ((title, 300), (note, 2000))
+    )
     room = widest - 2 * PADDING
     widths = [
-        text_width(title or "", TITLE_SIZE, bold=True),
-        min(_NARROWEST_NOTE, text_width(note or "", NOTE_SIZE)),
+        text_width((title or ""), TITLE_SIZE, bold=True),
+        min(_NARROWEST_NOTE, text_width((note or ""), NOTE_SIZE)),
     ]
     inner = max(width, min(room, max(widths)))
     titles = wrap(title, inner, TITLE_SIZE, bold=True) if title else []
@@ -132,6 +136,12 @@ def framed(
 
     spoken = " ".join(_sentence(part) for part in (title, alt, note) if part)
     return Picture(draw, inner + 2 * PADDING, bottom + 17 * len(notes) + PADDING, spoken)
+
+
+def cut(words: object, most: int) -> str:
+    """The words as they can be shown, shortened where they are longer than anyone would read."""
+    shown = readable(words)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def _sentence(text: str) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import regex
 
 # A letter, mark or digit of a script that puts blanks between words (with the two joiners of Persian).
-_LETTER = r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])[\p{L}\p{M}\p{N}\u200c\u200d])"
+_LETTER = (
+    r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}])(?![0-9]\uFE0F?\u20E3)[\p{L}\p{M}\p{N}\u200c\u200d])"
+)
 # Order matters: the first alternative that fits wins.
 _TOKEN = regex.compile(
     rf"""
-    \[(?:PAD|UNK|CLS|SEP|MASK)\]             # special tokens keep their brackets
+    [0-9\#*]\uFE0F?\u20E3                    # a keycap, which is a digit only to begin with
+  | \p{{Regional_Indicator}}{{2}}              # a flag, two letters as one picture
+  | \[(?:PAD|UNK|CLS|SEP|MASK)\]             # special tokens keep their brackets
   | {_LETTER}+ (?: ['’\-.] {_LETTER}+ )*     # a word or number: don't, well-read, 3.5
   | (?!\s)\X                                # anything else: one character as a person sees it
     """,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 
 
@@ -19,8 +20,9 @@ class Vocabulary:
         return [self._ids.get(token, self._ids[self.UNKNOWN]) for token in tokens]
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The token behind every id. Raises IndexError for an id outside the vocabulary."""
-        ids = [int(i) for i in ids]
+        """The token behind every id. Raises IndexError for an id outside the vocabulary,
+        TypeError for one that is not a whole number."""
+        ids = [operator.index(i) for i in ids]
         for i in ids:
             if not 0 <= i < len(self):
                 raise IndexError(
