@@ -70,6 +70,8 @@ def trouble() -> str | None:
 
 def _put(file: str, section: str, key: str, value: str, keep_first: bool = False) -> str | None:
     global _trouble
+    if not isinstance(key, str) or not isinstance(value, str):
+        raise ValueError(f"key and text are strings; got {key!r} and {value!r}.")
     with _here:
         if keep_first and key in _entries(file, section):
             return _trouble
@@ -115,9 +117,10 @@ def _read(path: Path, set_aside: bool) -> Record:
     except (ValueError, RecursionError):
         pass
     if set_aside:
-        beside, count = path.with_name(f"{path.stem}.broken-{time.strftime('%Y-%m-%d-%H%M%S')}.json"), 2
+        stem, count = f"{path.stem}.broken-{time.strftime('%Y-%m-%d-%H%M%S')}", 2
+        beside = path.with_name(f"{stem}.json")
         while os.path.lexists(beside):
-            beside, count = beside.with_name(f"{beside.stem}-{count}.json"), count + 1
+            beside, count = path.with_name(f"{stem}-{count}.json"), count + 1
         os.replace(path, beside)
     return {}
 

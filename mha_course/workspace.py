@@ -32,7 +32,10 @@ def my_course_dir() -> Path:
     MHA_COURSE_HOME names. Raises OSError when it can't be made.
     """
     chosen = os.environ.get(HOME_VARIABLE, "").strip()
-    home = Path(chosen).expanduser().absolute() if chosen else project_root() / "my_course"
+    try:
+        home = Path(chosen).expanduser().absolute() if chosen else project_root() / "my_course"
+    except RuntimeError as error:
+        raise OSError(None, f"{HOME_VARIABLE} is {chosen!r}, and there is no such home folder") from error
     home.mkdir(parents=True, exist_ok=True)
     return home
 

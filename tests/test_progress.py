@@ -99,3 +99,22 @@ def test_a_lock_that_is_never_freed_costs_seconds_not_forever(
     sentence = progress.save_prediction("00-a", "one")
     assert sentence is not None and "another notebook" in sentence
     assert progress.load_prediction("00-a") == "one"
+
+
+def test_broken_files_get_short_names_and_nothing_but_text_is_kept(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path))
+    monkeypatch.setattr(progress.time, "strftime", lambda *_: "2026-05-04-101112")
+    for _ in range(4):
+        (tmp_path / "predictions.json").write_text("{", encoding="utf-8")
+        assert progress.save_prediction("03-x", "a") is None
+    broken = sorted(path.name.partition("101112")[2] for path in tmp_path.glob("*.broken-*"))
+    assert broken == ["-2.json", "-3.json", "-4.json", ".json"]
+    with pytest.raises(ValueError, match="strings"):
+        progress.save_prediction(None, "b")
+    assert progress.save_prediction("03-y", "c") is None
+
+
+def test_a_home_that_does_not_exist_is_one_sentence(monkeypatch) -> None:
+    monkeypatch.setenv("MHA_COURSE_HOME", "~nobody-of-this-name/course")
+    assert "no such home folder" in progress.save_prediction("03-z", "a")
+    assert progress.load_prediction("03-z") == "a"
