@@ -10,6 +10,7 @@ import pytest
 
 from mha_course import progress
 from mha_course.widgets import predict, reveal
+from mha_course.widgets.prediction import outcomes
 from mha_course.widgets.prediction import LONGEST, Prediction
 
 HOSTILE = "<img src=x onerror=alert(1)> </script> & \"'` 三月 العربية 👩‍👩‍👧 $x$"
@@ -73,7 +74,16 @@ def test_reveal_says_what_was_said() -> None:
 def test_reveal_without_a_prediction_is_never_an_error(key: object) -> None:
     shown = reveal(key, "42")
     assert shown.predicted is None and not shown.agrees
-    assert "No prediction kept" in shown._repr_html_() and "42" in shown._repr_html_()
+    folded = shown._repr_html_().split("<details>")
+    assert "No prediction kept" in folded[0] and "42" not in folded[0] and "42" in folded[1]
+    assert "42" not in repr(shown)
+
+
+def test_the_outcome_stands_in_a_file_and_an_unknown_key_is_said() -> None:
+    predict("03-shape-of-heads", "Which?", CHOICES).said = "(2, 3, 5, 4)"
+    assert reveal("03-shape-of-heads").agrees
+    assert "nothing is noted" in reveal("77-unknown").answer
+    assert len(outcomes()) >= 30 and all(text.strip() for text in outcomes().values())
 
 
 def test_a_damaged_file_does_not_stop_a_lesson(own_folder: Path) -> None:

@@ -1,11 +1,17 @@
-"""Predictions: a form that keeps what a student expects, and a note beside what happened."""
+"""Predictions: a form that keeps what a student expects, and a note beside what happened.
+
+What happens stands in outcomes.json, not in the lessons, so that nobody reads it before predicting.
+"""
 
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import traitlets
 
@@ -118,8 +124,9 @@ class Reveal:
         return self.predicted is not None and _plain(self.predicted) == _plain(self.answer)
 
     def __repr__(self) -> str:
-        said = "no prediction kept" if self.predicted is None else f"you said: {self.predicted}"
-        return f"{said} | what happens: {self.answer}"
+        if self.predicted is None:
+            return _NOTHING_KEPT
+        return f"you said: {self.predicted} | what happens: {self.answer}"
 
     def _repr_html_(self) -> str:
         if self.predicted is None:
@@ -128,6 +135,8 @@ class Reveal:
             mark = " <strong>✓ as it happens</strong>" if self.agrees else ""
             said = f'<span dir="auto" style="white-space:pre-wrap">{html.escape(self.predicted)}</span>{mark}'
         happened = f'<span dir="auto" style="white-space:pre-wrap">{html.escape(self.answer)}</span>'
+        if self.predicted is None:
+            happened = f"<details><summary>show it anyway</summary>{happened}</details>"
         return (
             f'<div class="mha-reveal" style="{_BOX}">'
             f'<div style="{_LABEL}">You said</div><div data-part="said" style="{_TEXT}">{said}</div>'
@@ -136,7 +145,7 @@ class Reveal:
         )
 
 
-_NOTHING_KEPT = "No prediction kept. Write one in the form above, then run this cell again."
+_NOTHING_KEPT = "No prediction kept. Say what you expect in the form above, then run this cell again."
 # JupyterLab's own colours: the note then follows its theme, and has a readable default elsewhere.
 _BOX = (
     "display:grid;grid-template-columns:max-content minmax(0,1fr);gap:4px 16px;max-width:838px;"
@@ -152,6 +161,19 @@ def _plain(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def reveal(key: str, answer: str) -> Reveal:
-    """Show the student's prediction beside what happened; says so where none was kept. Never raises."""
-    return Reveal(_load(key) if isinstance(key, str) else None, readable(answer))
+@lru_cache
+def outcomes() -> dict[str, str]:
+    """What happens, for the key of every prediction in the lessons."""
+    return json.loads(Path(__file__).with_name("outcomes.json").read_text(encoding="utf-8"))
+
+
+def reveal(key: str, answer: str | None = None) -> Reveal:
+    """Show the student's prediction beside what happens. Never raises.
+
+    answer: what happens; the entry of outcomes.json when left out. Where no prediction was kept, the
+    answer stays folded away.
+    """
+    known = isinstance(key, str)
+    if answer is None:
+        answer = outcomes().get(key, "nothing is noted under this key") if known else "no such key"
+    return Reveal(_load(key) if known else None, readable(answer))

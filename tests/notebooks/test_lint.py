@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import statistics
@@ -31,6 +32,12 @@ def notebook(path: Path) -> dict:
 
 def sources(notebook: dict, kind: str) -> list[str]:
     return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == kind]
+
+
+def calls(notebook: dict) -> list[ast.Call]:
+    """Every call in the code cells, from top to bottom."""
+    trees = [ast.parse(source) for source in sources(notebook, "code")]
+    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def headings(notebook: dict) -> list[str]:
@@ -107,6 +114,24 @@ def test_every_exercise_can_be_checked_hinted_and_solved(path: Path, notebook: d
         assert f'hint("{name}"' in code, f"no hint cell for {name}"
         assert f'solution("{name}")' in prose + code, f"the way to the solution of {name} is not said"
         assert f"def {name}(" in code, f"no stub for {name}"
+
+
+def test_every_prediction_is_revealed_and_not_before(notebook: dict) -> None:
+    from mha_course.widgets.prediction import outcomes
+
+    asked, revealed = {}, []
+    for call in calls(notebook):
+        if ast.unparse(call.func) == "widgets.predict":
+            choices = [k.value for k in call.keywords if k.arg == "choices"] or call.args[2:]
+            asked[ast.literal_eval(call.args[0])] = ast.literal_eval(choices[0]) if choices else None
+        elif ast.unparse(call.func) == "widgets.reveal":
+            assert len(call.args) == 1, "the outcome stands in widgets/outcomes.json, not in the lesson"
+            revealed.append(ast.literal_eval(call.args[0]))
+            assert revealed[-1] in asked, f"{revealed[-1]} is revealed before it is asked"
+    assert sorted(asked) == sorted(revealed), "every prediction is revealed once"
+    for key, choices in asked.items():
+        assert key in outcomes(), f"outcomes.json lacks {key}"
+        assert choices is None or outcomes()[key] in choices, f"the outcome of {key} is none of its choices"
 
 
 def test_prose_keeps_to_the_voice(notebook: dict) -> None:
