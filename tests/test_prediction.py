@@ -10,8 +10,7 @@ import pytest
 
 from mha_course import progress
 from mha_course.widgets import predict, reveal
-from mha_course.widgets.prediction import outcomes
-from mha_course.widgets.prediction import LONGEST, Prediction
+from mha_course.widgets.prediction import LONGEST, Prediction, outcomes
 
 HOSTILE = "<img src=x onerror=alert(1)> </script> & \"'` 三月 العربية 👩‍👩‍👧 $x$"
 CHOICES = ["(2, 3, 5, 4)", "(2, 5, 3, 4)", "(2, 3, 4, 5)"]
