@@ -179,6 +179,10 @@ def test_setup_makes_the_environment_once(course):
     overrides = course.root / ".venv" / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
     settings = json.loads(overrides.read_text(encoding="utf-8"))
     assert settings["@jupyterlab/apputils-extension:notification"]["fetchNews"] == "false"
+    exports = course.root / ".venv" / "etc" / "jupyter" / "jupyter_nbconvert_config.json"
+    assert json.loads(exports.read_text(encoding="utf-8")) == {
+        "ExecutePreprocessor": {"store_widget_state": False}
+    }
     calls = course.pip_calls()
     assert len(calls) == 2
     assert all("index" not in call for call in calls), "the user's own pip settings decide where to look"

@@ -26,7 +26,10 @@ from mha_course.launcher.stamp import (
 )
 
 OLDEST, NEWEST = (3, 11), (3, 14)
+# JupyterLab's news and update questions cover the lesson and ask the network.
 NEWS_OFF = {"@jupyterlab/apputils-extension:notification": {"checkForUpdates": False, "fetchNews": "false"}}
+# A page made by nbconvert would load live widgets from the network; without their state it has their stills.
+STILLS_IN_EXPORTS = {"ExecutePreprocessor": {"store_widget_state": False}}
 
 # Run by the environment's Python, apart from the folder it is started in: quick, imports nothing heavy.
 _PROBE = """
@@ -142,7 +145,8 @@ def _bring_up(places: Places, tests: bool, lock: int | None) -> None:
         installer.pip(
             "install", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-e", "."
         )
-        _settle_lab(places)
+        _settle(places.lab_overrides, NEWS_OFF)
+        _settle(places.export_settings, STILLS_IN_EXPORTS)
         line.stage("checking that everything loads")
         _check_loads(places)
         shutil.rmtree(places.downloads, ignore_errors=True)
@@ -222,14 +226,13 @@ def _install(places: Places, tests: bool, installer: Installer, line: LiveLine) 
     installer.pip(*ordinary, "-r", places.requirements(tests).name)
 
 
-def _settle_lab(places: Places) -> None:
-    """Switch off JupyterLab's news and update questions: they cover the lesson and ask the network."""
-    path = places.lab_overrides
+def _settle(path: Path, chosen: dict[str, object]) -> None:
+    """Add the chosen settings to a JSON file of the environment's Jupyter, beside what is there already."""
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         settings = {}
-    settings = (settings if isinstance(settings, dict) else {}) | NEWS_OFF
+    settings = (settings if isinstance(settings, dict) else {}) | chosen
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 

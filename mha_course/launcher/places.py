@@ -48,6 +48,11 @@ class Places:
         """JupyterLab's settings for this environment."""
         return self.venv / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
 
+    @property
+    def export_settings(self) -> Path:
+        """Settings of the environment's nbconvert, which turns notebooks into pages."""
+        return self.venv / "etc" / "jupyter" / "jupyter_nbconvert_config.json"
+
     def requirements(self, tests: bool) -> Path:
         """The list to install: what the lessons need, or what the tests need on top."""
         return self.root / ("requirements-dev.txt" if tests else "requirements.txt")
