@@ -33,6 +33,8 @@ def lab_command(places: Places, home: Path, options: Sequence[str]) -> list[str]
         "--ServerApp.ip=localhost",
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url={address}",
+        # No language servers come with the course; looking for them fills the screen with their names.
+        "--LanguageServerManager.autodetect=False",
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
