@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from mha_course.attention import merge_heads, scaled_dot_product_attention, split_heads
 from mha_course.masks import causal_mask
+from mha_course.models.one_thread import one_thread
 
 TASKS = ("copy", "first", "next")
 VOCABULARY = 11
@@ -85,6 +86,11 @@ def train_reader(way: str, task: str, steps: int = 150, b: int = 32, seed: int =
     """
     if way not in WAYS or task not in TASKS:
         raise ValueError(f"way={way!r} must be one of {list(WAYS)}, task={task!r} one of {list(TASKS)}.")
+    with one_thread():
+        return _train(way, task, steps, b, seed)
+
+
+def _train(way: str, task: str, steps: int, b: int, seed: int) -> Trial:
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

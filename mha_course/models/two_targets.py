@@ -7,14 +7,13 @@ weights serves both wishes in a head, so the number of heads decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from mha_course.layers import AttentionTrace, MultiHeadAttention
+from mha_course.models.one_thread import one_thread
 from mha_course.models.random_layer import random_layer
 
 
@@ -52,7 +51,7 @@ def train_neighbours(
     go below an error of 1/2. The global random state is left as it was.
     Raises: ValueError where h does not divide 2 + n.
     """
-    with _one_thread():
+    with one_thread():
         return _train(h, n, steps, b, seed, weights_see_numbers)
 
 
@@ -80,14 +79,3 @@ def _train(h: int, n: int, steps: int, b: int, seed: int, weights_see_numbers: b
 
 def _without_numbers(x: Tensor) -> Tensor:
     return torch.cat([torch.zeros_like(x[..., :2]), x[..., 2:]], dim=-1)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    # The matrices are tiny: on a busy machine several threads wait for each other, up to twenty times longer.
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
