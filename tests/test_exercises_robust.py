@@ -161,7 +161,7 @@ CASES: list[tuple[Callable | object, str, str]] = [
     (
         lambda x, h: right(x, h) * (torch.arange(h) < 1).view(-1, 1, 1),
         "some-heads-wrong",
-        "Of 3 heads, number 1",
+        "Of 3 heads, head 1 is right, the others",
     ),
     (lambda x, h: right(x, h) if h < 3 else right(x, h) ** 2, "right-in-some-cases", "right with two heads"),
     (writes_into_x, "changed-input", "argument `x`"),

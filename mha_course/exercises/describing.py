@@ -8,12 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mha_course.exercises.causes import cause
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
+from mha_course.exercises.refusing import badly_refused, not_refused
 from mha_course.exercises.structure import structure
-from mha_course.exercises.witness import number, witness
+from mha_course.exercises.witness import counted, number, witness
 
 
 def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding:
@@ -23,14 +25,14 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     """
     i = evidence.first_wrong()
     case, got = evidence.cases[i], evidence.got[i]
+    special = evidence.exercise.special
+    finding = special(case, evidence.expected[i], got) if special else None
+    if finding:
+        return finding
     if got.error is not None:
         return _error(evidence, case, got)
     if case.refuses:
-        return Finding(
-            "not-refused",
-            f"`{_call(evidence, case)}` should raise a `ValueError`, and yours goes on.",
-            look="the case in which no equal parts are possible.",
-        )
+        return not_refused(evidence, case, got)
     finding = structure(evidence, i)
     if finding is None:
         finding = _about_numbers(evidence, i)
@@ -86,18 +88,23 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
         return Finding("endless-recursion", f"`{name}` calls itself without end.{at}")
     if isinstance(error, SystemExit):
         return Finding("exits", f"`{name}` ends the program (`exit`) instead of returning something.{at}")
+    if isinstance(error, UnboundLocalError):
+        says = f"A name is used before it has a value: `{_code(got.error_text)}`{at}"
+        return Finding(
+            "unknown-name", says, look="where that name gets its value, and whether it always does."
+        )
     if isinstance(error, NameError):
         says = f"It stops because a name is not known here: `{_code(got.error_text)}`{at}"
         return Finding("unknown-name", says, look="the spelling of the name, and whether it is an argument.")
+    if case.refuses:
+        return badly_refused(case, got, at)
     right = evidence.labels(True)
     only = f" It is right {in_a_row(right)}." if right else ""
     when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
-    says = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
-    if case.refuses:
-        return Finding(
-            "refused-otherwise", f"It does stop, but not with a `ValueError`: `{_code(got.error_text)}`{at}"
-        )
-    return Finding("raised", says, look="the line named, and the shapes that meet in it.")
+    stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
+    means, look = cause(error, got.error_text)
+    look = look if got.line else look.replace("the line named", "the error's text")
+    return Finding("raised", f"{stop}\n{means}" if means else stop, look=look)
 
 
 def _numbers(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
@@ -150,7 +157,7 @@ def _moved(want: Tensor, have: Tensor) -> Finding | None:
 
 def _parts(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
     """Right in one part (a head, a sentence, a position) and wrong in another?"""
-    words = {"b": "sentence", "h": "head", "n": "position", "n_q": "query"}
+    words = {"b": "sentence", "h": "head", "n": "token", "n_q": "query"}
     if len(returned.axes) != want.ndim:
         return None
     wrong = differing(want, have)
@@ -162,12 +169,11 @@ def _parts(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
         other = [a for a in range(want.ndim) if a != axis]
         bad = wrong.any(dim=other) if other else wrong
         if word and want.shape[axis] > 1 and bool(bad.any()) and not bool(bad.all()):
-            right = [i + 1 for i, no in enumerate(bad.tolist()) if not no]
-            listed = ", ".join(str(i) for i in right)
-            some = f"number {listed} is" if len(right) == 1 else f"numbers {listed} are"
-            says = (
-                f"The shape is right. Of {want.shape[axis]} {_plural(word)}, {some} right, the others wrong."
-            )
+            right = [str(counted(word, i)) for i, no in enumerate(bad.tolist()) if not no]
+            one = len(right) == 1
+            some = f"{word if one else _plural(word)} {in_a_row(right)} {'is' if one else 'are'} right"
+            what = "length" if returned.kind == "numbers" else "shape"
+            says = f"The {what} is right. Of {want.shape[axis]} {_plural(word)}, {some}, the others wrong."
             return Finding(
                 f"some-{_plural(word)}-wrong", says, look=f"what differs between the {_plural(word)}."
             )
@@ -182,10 +188,6 @@ def _with_only_right(evidence: Evidence, finding: Finding, i: int) -> Finding:
     says = f"It is right {in_a_row(right)}, and wrong {evidence.cases[i].label}. {finding.says}"
     id_ = finding.id if finding.id not in ("different-numbers",) else "right-in-some-cases"
     return Finding(id_, says, finding.witness, finding.look)
-
-
-def _call(evidence: Evidence, case: Case) -> str:
-    return f"{evidence.exercise.name}({', '.join(str(a) for a in case.arguments)})"
 
 
 def _quoted(line: str) -> str:

@@ -22,7 +22,7 @@ class Case:
     label: when this happens, in words that fit into a sentence ("with three heads", "without a mask").
     sizes: every size by its symbol, all different, so that no two axes can be mistaken for each other.
     required: whether a pass depends on it; a failure elsewhere becomes a remark.
-    refuses: the right answer is to raise a ValueError.
+    refuses: the right answer is to raise a ValueError that names the arguments.
     coded: names of the axes of the first argument when it holds 0, 1, 2, ...: each number then says
     where it comes from.
     """
@@ -51,12 +51,14 @@ class Mistake:
     with different keywords are tried in pairs as well.
     says: what kind of mistake it is, in one or two sentences. look: where to look, without the answer.
     Both may name the sizes of the case as {n}, {d_model}, ...
+    alone: said first where the mistake is the only one, since together with another it would not be true.
     """
 
     id: str
     wrong: Callable[..., Any]
     says: str
     look: str
+    alone: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Exercise:
     different with each (a hidden score may be -inf or a large negative number).
     twins: names of the course's own functions that do the same, as "attention.split_heads".
     also: other names under which it is found.
+    special: what only this exercise can say about a wrong answer that is no known mistake: a Finding from
+    a case, what was expected and what came (two Outcomes), or None.
     """
 
     name: str
@@ -99,6 +103,7 @@ class Exercise:
     styles: tuple[dict[str, Any], ...] = ()
     twins: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    special: Callable[[Case, Any, Any], Any] | None = None
 
     def cases(self, seed: int = 0) -> list[Case]:
         """The calls by which an answer is judged; the same for the same seed."""

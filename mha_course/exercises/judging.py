@@ -20,8 +20,10 @@ from mha_course.exercises.handing_in import (
 )
 from mha_course.exercises.outcome import Outcome, agree, run
 from mha_course.exercises.recognising import Calls, known_mistake, two_known_mistakes
+from mha_course.exercises.refusing import refused_well
 from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.side_effects import changed_input, not_repeatable, wrong_container
+from mha_course.exercises.structure import arrangement
 from mha_course.exercises.verdict import Verdict
 
 _NOTHING_YET = "So far the function returns `...` or nothing. Write it, then run both cells."
@@ -85,6 +87,10 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     if evidence.passes():
         finding = wrong_container(evidence) or changed_input(evidence) or not_repeatable(got[0], again)
         return _no(exercise, finding) if finding else _yes(evidence)
+    # Nothing can be said about one of several results before it is clear which is which.
+    finding = arrangement(evidence)
+    if finding:
+        return _no(exercise, finding)
     known = mistaken(exercise.name)
     finding = known_mistake(evidence, known) or two_known_mistakes(evidence, known)
     if finding:
@@ -97,9 +103,9 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
 
 
 def is_right(case: Case, expected: Outcome, got: Outcome) -> bool:
-    """Whether one call gave what it should; a refusal may be a ValueError or an assert."""
+    """Whether one call gave what it should; a refusal is a ValueError that names the numbers."""
     if case.refuses:
-        return isinstance(got.error, (ValueError, AssertionError))
+        return refused_well(case, got)
     return agree(expected, got)
 
 
@@ -135,10 +141,6 @@ def _yes(evidence: Evidence) -> Verdict:
 
 def _remark(case: Case, expected: Outcome, got: Outcome, ok: bool) -> str:
     """What is worth knowing about a call on which no pass depends."""
-    if case.refuses:
-        numbers = [str(a) for a in case.arguments]
-        named = all(number in got.error_text for number in numbers)
-        return "" if named else "One remark: an error that names the numbers saves its reader a search."
     if not ok:
         code = got.error_text.replace("`", "'")
         what = f"it stops with `{code}`" if got.error else "it gives something else"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from torch import Generator
 
+from mha_course.exercises.evidence import Finding, in_a_row
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned
+from mha_course.exercises.outcome import Outcome
 
 
 def token_ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
@@ -125,6 +127,43 @@ MISTAKES = (
     ),
 )
 
+
+def _special(case: Case, expected: Outcome, got: Outcome) -> Finding | None:
+    """A key that is nearly `<unk>`, or known words right and other ids for the unknown ones."""
+    tokens, vocabulary = case.arguments
+    if isinstance(got.error, KeyError):
+        key = str(got.error.args[0]) if got.error.args else ""
+        bare = "".join(letter for letter in key.lower() if letter.isalpha())
+        if bare not in ("unk", "unknown") or key == "<unk>" or key in tokens:
+            return None
+        how = "in small letters" if key == "<UNK>" else "with the brackets"
+        line = got.line.replace("`", "'")
+        seen = f"It stops with `{got.error_text.replace('`', chr(39))}`" + (
+            f", in your {line}" if line else ""
+        )
+        return Finding("wrong-key", f"The key is `<unk>`, {how}.", seen, "the key that you look up.")
+    if got.error is not None or len(got.leaves) != 1 or got.leaves[0].shape != expected.leaves[0].shape:
+        return None
+    wants, ids = expected.leaves[0].tolist(), got.leaves[0].tolist()
+    wrong = [i for i, (want, have) in enumerate(zip(wants, ids, strict=True)) if want != have]
+    if not wrong or any(tokens[i] in vocabulary for i in wrong) or not all(isinstance(i, int) for i in ids):
+        return None
+    given = list(dict.fromkeys(ids[i] for i in wrong))
+    i = wrong[0]
+    seen = f"Token {i}, `{tokens[i]}`: its id should be `{wants[i]}`, yours is `{ids[i]}`."
+    if len(given) > 1:
+        listed = in_a_row([str(number) for number in given])
+        says = f"Known words are right. Unknown words get the ids {listed}; they share one."
+        return Finding(
+            "unknown-get-several", says, seen, "the entry that the vocabulary keeps for unknown words."
+        )
+    was = " That was `<unk>` in section 4; here" if given[0] == 1 else " Here"
+    says = f"Unknown words get id {given[0]}.{was} the vocabulary says {vocabulary['<unk>']}."
+    return Finding(
+        "unknown-is-another-id", says, seen, 'the entry `"<unk>"`: look it up with `vocabulary["<unk>"]`.'
+    )
+
+
 EXERCISES = (
     Exercise(
         name="token_ids",
@@ -151,5 +190,6 @@ EXERCISES = (
             "words keeps every id inside the embedding table."
         ),
         twins=("text.vocabulary.Vocabulary.encode",),
+        special=_special,
     ),
 )

@@ -111,8 +111,8 @@ EXERCISES = (
         title="Softmax, row by row",
         prompt=(
             "`scores` has shape `(..., n_q, n_k)`. Return weights of the same shape, none negative, "
-            "every row summing "
-            "to 1. Write it with `exp`, and let it survive scores of 1000."
+            "every row summing to 1. Let it survive scores of 1000. Write it with `exp` (`check` can't see "
+            "how you did it; this is for you)."
         ),
         signature="softmax_rows(scores) -> weights",
         reference=softmax_rows,

@@ -49,8 +49,8 @@ AVERAGE_MISTAKES = (
         "sum-for-average",
         lambda values, targets: values[targets].sum(0),
         (
-            "This is the sum of the targets' values. The weights of a row sum to 1, so each of {n} keys "
-            "can't get 1."
+            "This is the sum of the targets' values. The weights of a row sum to 1, so two targets "
+            "can't both get 1: each gets 1/2."
         ),
         "how much weight each target gets when all of them share 1.",
     ),

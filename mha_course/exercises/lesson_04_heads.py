@@ -71,7 +71,8 @@ EXERCISES = (
         prompt=(
             "`x` is `(b, n, d_model)`, the three matrices are `(d_model, d_model)` and multiply from the "
             "right. Head `i` owns columns `i * d_k` to `(i + 1) * d_k - 1`. Attend in every head with a "
-            "loop, and return the concatenation `(b, n, d_model)`."
+            "loop (`check` can't see how you did it; this is for you), and return the concatenation "
+            "`(b, n, d_model)`."
         ),
         signature="loop_heads(x, w_q, w_k, w_v, h) -> (b, n, d_model)",
         reference=loop_heads,
@@ -95,7 +96,7 @@ EXERCISES = (
         title="All heads at once",
         prompt=(
             "The same as `loop_heads`, without a loop: project with the big matrices, split, attend in all "
-            "heads with one batched product, merge."
+            "heads with one batched product, merge. (`check` can't see how you did it; this is for you.)"
         ),
         signature="batched_heads(x, w_q, w_k, w_v, h) -> (b, n, d_model)",
         reference=batched_heads,

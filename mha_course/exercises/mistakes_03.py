@@ -132,7 +132,7 @@ SPLIT_MISTAKES = (
         "interleaved",
         interleaved,
         (
-            "Features are dealt out like cards: head 1 gets features 1, {h} + 1, ... Each head should get "
+            "Features are dealt out like cards: head 1 gets features 0, {h}, ... Each head should get "
             "neighbours."
         ),
         "the two sizes into which the last axis is cut: their order.",

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
-from mha_course.exercises.mistakes_of_attention import MASK_MISTAKES
+from mha_course.exercises.mistakes_of_attention import mask_mistakes
 from mha_course.exercises.mistakes_of_heads import head_mistakes
 from mha_course.exercises.wrong_attention import layer_with
 
@@ -283,6 +283,6 @@ _ELSEWHERE = {"heads-reversed"}
 
 LAYER_MISTAKES = (
     *(Mistake(i, partial(layer_with, **change), says, look) for i, change, says, look in _FUSE),
-    *(Mistake(i, partial(layer_with, **change), says, look) for i, change, says, look in MASK_MISTAKES),
+    *mask_mistakes(layer_with),
     *(m for m in head_mistakes(layer_with, with_shapes=False) if m.id not in _ELSEWHERE),
 )

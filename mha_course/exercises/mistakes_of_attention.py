@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.wrong_attention import attend_with
@@ -42,11 +44,11 @@ FACTOR_MISTAKES = (
     ),
 )
 
-MASK_MISTAKES = (
+_MASK_MISTAKES = (
     (
         "mask-ignored",
         {"hide": lambda s, m: s},
-        "Without a mask all is well; the mask is ignored.",
+        "The mask is ignored.",
         "where `mask` is used.",
     ),
     (
@@ -98,6 +100,16 @@ MASK_MISTAKES = (
         "the order of mask and softmax.",
     ),
 )
+
+
+def mask_mistakes(right: Callable[..., Any]) -> tuple[Mistake, ...]:
+    """The mistakes of masking, as settings of `right`."""
+    alone = {"mask-ignored": "Without a mask all is well."}
+    return tuple(
+        Mistake(id_, partial(right, **change), says, look, alone.get(id_, ""))
+        for id_, change, says, look in _MASK_MISTAKES
+    )
+
 
 _SOFTEN_MISTAKES = (
     (
@@ -158,30 +170,12 @@ ATTENTION_MISTAKES = (
         "which tensor the divisor comes from.",
     ),
     *(Mistake(i, partial(attend_with, soften=f), says, look) for i, f, says, look in _SOFTEN_MISTAKES),
-    *(Mistake(i, partial(attend_with, **change), says, look) for i, change, says, look in MASK_MISTAKES),
+    *mask_mistakes(attend_with),
     *(Mistake(i, partial(attend_with, mix=f), says, look) for i, f, says, look in _MIX_MISTAKES),
     Mistake(
         "scale-after-softmax",
         _scaled_late,
         "The division comes after the softmax: the weights are divided, and rows no longer sum to 1.",
         "the order of division and softmax.",
-    ),
-    Mistake(
-        "results-swapped",
-        partial(attend_with, give=lambda output, weights: (weights, output)),
-        "Both results are right, in the wrong order: output first, then weights.",
-        "the `return` line.",
-    ),
-    Mistake(
-        "output-only",
-        partial(attend_with, give=lambda output, weights: output),
-        "The output is right. The weights are wanted as well: `return output, weights`.",
-        "the `return` line.",
-    ),
-    Mistake(
-        "weights-only",
-        partial(attend_with, give=lambda output, weights: weights),
-        "The weights are right. The output is wanted as well: `return output, weights`.",
-        "the `return` line.",
     ),
 )

@@ -52,7 +52,7 @@ CUTTING = (
         "interleaved",
         {"cut": interleaved},
         (
-            "The split deals features out like cards: head 1 gets features 1, {h} + 1, ... It should get "
+            "The split deals features out like cards: head 1 gets features 0, {h}, ... It should get "
             "neighbours."
         ),
         "the two sizes into which the last axis is cut: their order.",
@@ -72,19 +72,19 @@ CUTTING = (
     (
         "merge-without-transpose",
         {"join": merge_without_transpose},
-        "The heads are right; they are put together by `reshape` alone, so rows mix several tokens.",
+        "The heads are put together by `reshape` alone, so rows mix several tokens.",
         "how `(b, h, n, d_k)` becomes `(b, n, d_model)`.",
     ),
     (
         "merge-interleaved",
         {"join": merge_interleaved},
-        "The heads are right; put together, their features alternate. All of head 1 comes first.",
+        "Put together, the heads' features alternate. All of head 1 comes first.",
         "the order of the two axes that are joined.",
     ),
     (
         "heads-reversed",
         {"join": merge_reversed},
-        "The heads are right, put together in reversed order.",
+        "The heads are put together in reversed order.",
         "the order in the concatenation.",
     ),
     (
@@ -124,13 +124,13 @@ SHAPES = (
     (
         "not-concatenated",
         {"join": lambda z: z},
-        "The heads are right; they still have an axis of their own, `(b, h, n, d_k)`.",
+        "The heads still have an axis of their own, `(b, h, n, d_k)`.",
         "the last step.",
     ),
     (
         "stacked-behind-tokens",
         {"join": lambda z: z.transpose(1, 2)},
-        "The heads are right; they still have an axis of their own, `(b, n, h, d_k)`.",
+        "The heads still have an axis of their own, `(b, n, h, d_k)`.",
         "the last step.",
     ),
     (
@@ -142,7 +142,7 @@ SHAPES = (
     (
         "stacked-in-front",
         {"join": lambda z: z.transpose(0, 1)},
-        "The heads are right; they are stacked in front, `(h, b, n, d_k)`.",
+        "The heads are stacked in front, `(h, b, n, d_k)`.",
         "how the loop's results are put together.",
     ),
     (
@@ -159,3 +159,14 @@ SHAPES = (
         "the loop: does it return too early?",
     ),
 )
+
+# What is only true where nothing else is wrong: in these the heads themselves are right.
+_RIGHT_HEADS = (
+    "merge-without-transpose",
+    "merge-interleaved",
+    "heads-reversed",
+    "not-concatenated",
+    "stacked-behind-tokens",
+    "stacked-in-front",
+)
+ALONE = dict.fromkeys(_RIGHT_HEADS, "The heads are right.")

@@ -153,8 +153,9 @@ EMPTY_MISTAKES = (
     Mistake(
         "no-scale",
         partial(attend_with, factor=lambda q, **s: 1.0, hide_late=lambda w, m: w.nan_to_num(0.0)),
-        "Empty rows are right. The scores are not divided by the root of d_k.",
+        "The scores are not divided by the root of d_k.",
         "the step after the product of queries and keys.",
+        alone="Empty rows are right.",
     ),
     Mistake(
         "tiny-denominator",

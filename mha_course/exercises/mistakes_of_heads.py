@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
-from mha_course.exercises.mistakes_of_cutting import CUTTING, SHAPES
+from mha_course.exercises.mistakes_of_cutting import ALONE, CUTTING, SHAPES
 
 
 def _one_value_per_sentence(s: Tensor) -> Tensor:
@@ -196,4 +196,7 @@ _STEPS = (
 def head_mistakes(right: Callable[..., Any], with_shapes: bool) -> tuple[Mistake, ...]:
     """The mistakes of projecting, splitting, attending and joining, as settings of `right`."""
     entries = (*_STEPS, *CUTTING, *(SHAPES if with_shapes else ()))
-    return tuple(Mistake(id_, partial(right, **change), says, look) for id_, change, says, look in entries)
+    return tuple(
+        Mistake(id_, partial(right, **change), says, look, ALONE.get(id_, ""))
+        for id_, change, says, look in entries
+    )

@@ -8,6 +8,7 @@ import io
 import linecache
 import random
 import re
+import reprlib
 import sys
 import sysconfig
 import traceback
@@ -29,16 +30,24 @@ _LIBRARIES = tuple(
 )
 
 
+# Where the named pairs live that `max`, `sort`, ... along an axis give.
+_PAIRS = "torch.return_types"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What one call gave: leaves (the result as tensors), or an error with the student's own line.
 
     odd: what is unusual about the result's type: nothing, ellipsis, numpy, list, another type's name, ...
+    shown: the result as short text, where it holds no tensor.
+    stray: the first entry of a list that is no number, in words.
     changed: position of the first argument that the call changed, or None.
     """
 
     leaves: tuple[Tensor, ...] = ()
     odd: tuple[str, ...] = ()
+    shown: str = ""
+    stray: str = ""
     error: BaseException | None = None
     error_text: str = ""
     line: str = ""
@@ -67,6 +76,7 @@ def run(
         try:
             result = fn(*arguments)
             leaves, odd = _read(result, results)
+            shown, stray = _shown(result), _stray(result)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -74,7 +84,7 @@ def run(
             error.__traceback__ = None  # it would keep every tensor of the call alive
             return Outcome(error=error, error_text=_in_one_line(error), line=line)
         changed = next((i for i, old in enumerate(before) if not _same(old, _frozen(arguments[i]))), None)
-    return Outcome(leaves=leaves, odd=odd, changed=changed)
+    return Outcome(leaves, odd, shown, stray, changed=changed)
 
 
 def _in_one_line(error: BaseException) -> str:
@@ -93,7 +103,8 @@ def _read(result: Any, results: int) -> tuple[tuple[Tensor, ...], tuple[str, ...
         result = list(result)
     if results > 1 and isinstance(result, list) and len(result) == results:
         result = tuple(result)
-    parts = result if isinstance(result, tuple) else (result,)
+    several = isinstance(result, tuple) and type(result).__module__ != _PAIRS
+    parts = result if several else (result,)
     leaves, odd = [], []
     for part in parts:
         leaf, word = _leaf(part)
@@ -126,19 +137,46 @@ def _leaf(part: Any) -> tuple[Tensor, str]:
     if isinstance(part, list):
         if _holds_ellipsis(part):
             return nothing, "ellipsis"
-        return _from_list(part), "list"
+        leaf = _from_list(part)
+        return (nothing, "mixed list") if leaf is None else (leaf, "list")
     if inspect.iscoroutine(part):
         part.close()  # it would complain later that nobody waited for it
+    if isinstance(part, BaseException) or (isinstance(part, type) and issubclass(part, BaseException)):
+        return nothing, "exception"
+    if inspect.isgenerator(part) and part.gi_code.co_name == "<genexpr>":
+        return nothing, "generator expression"
+    if type(part).__module__ == _PAIRS:
+        return nothing, f"pair of {type(part).__name__}"
     return nothing, type(part).__name__
 
 
-def _from_list(part: list[Any]) -> Tensor:
+def _from_list(part: list[Any]) -> Tensor | None:
+    """A list as a tensor; None when it holds other things than numbers."""
     with contextlib.suppress(Exception):
         if part and all(isinstance(item, Tensor) for item in part):
             return torch.stack([item.detach() for item in part])
         # None among numbers becomes NaN, so that such an answer can be told from others.
         return torch.tensor([float("nan") if item is None else item for item in part])
-    return torch.empty(0)
+    return None
+
+
+def _shown(result: Any) -> str:
+    parts = result if isinstance(result, (tuple, list)) else (result,)
+    if any(isinstance(part, (Tensor, np.ndarray)) for part in parts):
+        return ""
+    try:
+        return " ".join(reprlib.repr(result).split())
+    except Exception:
+        return type(result).__name__
+
+
+def _stray(result: Any) -> str:
+    numbers = (bool, int, float, np.generic, Tensor, type(None))
+    for i, item in enumerate(result if isinstance(result, (list, tuple)) else ()):
+        if not isinstance(item, numbers):
+            what = f"the text `{_shown(item)}`" if isinstance(item, str) else f"a `{type(item).__name__}`"
+            return f"Entry `[{i}]` is {what}"
+    return ""
 
 
 def _holds_ellipsis(part: Any) -> bool:
@@ -194,10 +232,19 @@ def agree(one: Outcome, other: Outcome) -> bool:
             and other.error is not None
             and _without_numbers(one.error_text) == _without_numbers(other.error_text)
         )
-    return len(one.leaves) == len(other.leaves) and all(
-        a.shape == b.shape and kind_of(a) == kind_of(b) and close(a, b)
-        for a, b in zip(one.leaves, other.leaves, strict=True)
+    return (
+        _unread(one) == _unread(other)
+        and len(one.leaves) == len(other.leaves)
+        and all(
+            a.shape == b.shape and kind_of(a) == kind_of(b) and close(a, b)
+            for a, b in zip(one.leaves, other.leaves, strict=True)
+        )
     )
+
+
+def _unread(out: Outcome) -> list[str]:
+    """Kinds of results that hold no numbers: their leaves are empty and say nothing."""
+    return [word if word not in ("number", "bool", "numpy", "list") else "" for word in out.odd]
 
 
 def kind_of(leaf: Tensor) -> str:

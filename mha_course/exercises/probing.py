@@ -55,7 +55,7 @@ def _leak(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]
         if new.error is None and new.leaves and new.leaves[0].shape == old.shape:
             if not close(new.leaves[0][..., query, :], old[..., query, :]):
                 says = (
-                    f"Hidden tokens still count: token {key + 1} is hidden from query {query + 1}, and yet "
+                    f"Hidden tokens still count: token {key} is hidden from query {query}, and yet "
                     "another token there changes that query's output."
                 )
                 return Finding("hidden-keys-count", says, look="where the mask takes effect.")

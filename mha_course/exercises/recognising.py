@@ -12,6 +12,7 @@ import torch
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.exercise import Case, Exercise, Mistake
 from mha_course.exercises.outcome import Outcome, agree, close, run
+from mha_course.exercises.refusing import in_text
 from mha_course.exercises.witness import witness
 
 
@@ -111,6 +112,8 @@ def matches(evidence: Evidence, given: Calls) -> bool:
 def _said(evidence: Evidence, *mistakes: Mistake) -> Finding:
     case = evidence.cases[evidence.first_wrong()]
     says = " And: ".join(_filled(m.says, case.sizes) for m in mistakes)
+    if len(mistakes) == 1 and mistakes[0].alone:
+        says = f"{_filled(mistakes[0].alone, case.sizes)} {says}"
     look = " And: ".join(_filled(m.look, case.sizes) for m in mistakes)
     return Finding("+".join(m.id for m in mistakes), says, _seen(evidence), look)
 
@@ -124,9 +127,7 @@ def _seen(evidence: Evidence) -> str:
         error, line = got.error_text.replace("`", "'"), got.line.replace("`", "'")
         return f"It stops with `{error}`" + (f", in your {line}" if line else "")
     if case.refuses:
-        given = got.leaves[0] if got.leaves and got.leaves[0].numel() == 1 else None
-        shown = given.item() if given is not None else "something"
-        return f"`{exercise.name}({', '.join(map(str, case.arguments))})` gives `{shown}`."
+        return f"`{exercise.name}({', '.join(map(str, case.arguments))})` gives `{in_text(got)}`."
     if len(expected.leaves) != len(got.leaves):
         return f"{len(expected.leaves)} things are wanted; yours: {len(got.leaves)}."
     for returned, want, have in zip(exercise.returns, expected.leaves, got.leaves, strict=True):

@@ -7,7 +7,8 @@ from itertools import permutations
 
 from torch import Tensor
 
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.causes import two_things
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import Outcome, close, kind_of
 from mha_course.exercises.witness import number
@@ -21,9 +22,67 @@ def structure(evidence: Evidence, i: int) -> Finding | None:
     )
 
 
+def arrangement(evidence: Evidence) -> Finding | None:
+    """Several results, but not these, or not in this order; None when each stands in its place.
+
+    Told by types and shapes: whatever the numbers are, they can't be judged before that is mended.
+    """
+    if len(evidence.exercise.returns) < 2:
+        return None
+    judged = [i for i, out in enumerate(evidence.got) if evidence.counts[i] and out.error is None]
+    found = {i: finding for i in judged if (finding := _arranged(evidence, i))}
+    if not found:
+        return None
+    first = min(found)
+    finding, label = found[first], evidence.cases[first].label
+    if len(found) < len(judged):
+        says = f"{label[:1].upper()}{label[1:]} {finding.says[:1].lower()}{finding.says[1:]}"
+        return Finding(finding.id, says, finding.witness, finding.look)
+    return finding
+
+
+def _arranged(evidence: Evidence, i: int) -> Finding | None:
+    returns, got = evidence.exercise.returns, evidence.got[i]
+    shapes = [leaf.shape for leaf in evidence.expected[i].leaves]
+    names = [returned.name for returned in returns]
+    wanted = f"wanted is `({', '.join(names)})`. Change that, then check again."
+    look = "the `return` line."
+    lone = len(got.odd) == 1 and got.odd[0] in ("", "numpy", "list", "mixed list", "number", "bool")
+    fault = None if lone else _type(returns, got)
+    if fault:
+        return Finding(
+            fault.id, f"{fault.says} Your function should return `({', '.join(names)})`.", look=look
+        )
+    have = [names[shapes.index(leaf.shape)] if leaf.shape in shapes else "" for leaf in got.leaves]
+    seen = " and ".join(f"`{tuple(leaf.shape)}`" for leaf in got.leaves[:4])
+    seen = f"{'Its shape is' if len(got.leaves) == 1 else 'Their shapes are'} {seen}."
+    if len(got.leaves) == 1:
+        only = f"the {have[0]} alone" if have[0] else "one thing"
+        id_ = f"{have[0]}-only" if have[0] else "wrong-number-of-results"
+        return Finding(id_, f"You return {only}; {wanted}", seen, look)
+    if len(got.leaves) != len(names):
+        return Finding("wrong-number-of-results", f"You return {_count(len(have))}; {wanted}", seen, look)
+    if all(have) and have != names:
+        id_ = "results-swapped" if sorted(have) == sorted(names) else "one-result-twice"
+        return Finding(id_, f"You return `({', '.join(have)})`; {wanted}", seen, look)
+    displaced = [name for name, place in zip(have, names, strict=True) if name not in ("", place)]
+    if displaced and not any(a == b for a, b in zip(have, names, strict=True)):
+        says = f"You return what has the shape of the {in_a_row(displaced)} in another place; {wanted}"
+        return Finding("results-swapped", says, seen, look)
+    return None
+
+
+def _code(text: str) -> str:
+    return text.replace("`", "'")
+
+
 def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
     for i, word in enumerate(got.odd):
         kind = returns[i].kind if i < len(returns) else "float"
+        if word == "nothing" and len(got.odd) > 1 and i < len(returns):
+            return Finding(
+                "returned-nothing", f"You return `None` for the {returns[i].name}.", look="the `return` line."
+            )
         if word == "nothing":
             return Finding("returned-nothing", "It returns nothing (`None`).", look="the `return` line.")
         if word.startswith("on "):
@@ -32,7 +91,14 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             continue
         if word in ("number", "bool") and kind == "number":
             continue
-        if word == "list":
+        if word == "mixed list" and kind == "numbers":
+            return Finding("not-an-id", f"{got.stray}, not an id.", look="what is put in for such a token.")
+        if word == "exception":
+            says = f"It returns an error as if it were a value: `{_code(got.shown)}`. Nothing stops."
+            return Finding("returned-error", says, look="`return` and `raise`.")
+        if word.startswith("pair of "):
+            return Finding("a-pair", two_things(word.split()[-1]), look="which of the two is needed.")
+        if word in ("list", "mixed list"):
             return Finding(
                 "a-list", "It returns a list; a tensor is wanted.", look="how parts are put together."
             )
@@ -40,9 +106,18 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             return Finding(
                 "a-number", "It returns one number; a tensor is wanted.", look="the `return` line."
             )
+        if word in ("generator expression", "map", "filter", "zip", "dict_values"):
+            kind_of_it = "generator" if word == "generator expression" else word
+            around = "put `[ ]` or `list( )` around it" if kind == "numbers" else "a tensor is wanted"
+            look = "the outermost brackets." if kind == "numbers" else "`torch.stack` and `torch.cat`."
+            return Finding("a-generator", f"It is a `{kind_of_it}`; {around}.", look=look)
         if word == "generator":
             return Finding("a-generator", "It yields; it should return.", look="`yield` and `return`.")
-        return Finding("wrong-type", f"It returns something of type `{word}`; {_wanted(kind)} is wanted.")
+        return Finding(
+            "wrong-type",
+            f"It returns something of type `{word}`; {_wanted(kind)} is wanted.",
+            look="the `return` line.",
+        )
     return None
 
 

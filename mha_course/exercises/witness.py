@@ -48,6 +48,14 @@ def number(value: Tensor) -> str:
     return f"{x:.4f}" if 1e-3 <= abs(x) < 1e5 else f"{x:.3g}"
 
 
+def counted(word: str, index: int) -> int:
+    """The number of a thing in words: heads, layers and sentences count from 1; the rest keeps its index.
+
+    Tokens, features, rows and columns are looked up in code all the time, so they are called as there.
+    """
+    return index + (word in ("head", "layer", "sentence"))
+
+
 def _place(case: Case, wrong: Tensor, expected: Tensor, got: Tensor) -> tuple[int, ...]:
     if case.coded or expected.dtype == torch.bool:
         return tuple(int(i) for i in wrong.nonzero()[0])
@@ -58,7 +66,7 @@ def _place(case: Case, wrong: Tensor, expected: Tensor, got: Tensor) -> tuple[in
 
 
 def _origin(case: Case, value: Tensor) -> str:
-    """Where a number of coded input comes from, in words that count from 1."""
+    """Where a number of coded input comes from: heads and sentences count from 1, all else by its index."""
     if not case.coded:
         return ""
     source: Tensor = case.arguments[0]
@@ -66,5 +74,5 @@ def _origin(case: Case, value: Tensor) -> str:
     if x != x or x != int(x) or not 0 <= x < source.numel():
         return ""
     index = torch.unravel_index(torch.tensor(int(x)), source.shape)
-    places = [f"{name} {int(i) + 1}" for name, i in zip(case.coded, index, strict=True)]
+    places = [f"{name} {counted(name, int(i))}" for name, i in zip(case.coded, index, strict=True)]
     return f" ({', '.join(places)})"

@@ -50,11 +50,6 @@ def mix_values(weights: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return weights @ v
 
 
-def both(output: Tensor, weights: Tensor) -> Any:
-    """Output first, then weights."""
-    return output, weights
-
-
 def attend_with(
     q: Tensor,
     k: Tensor,
@@ -67,14 +62,13 @@ def attend_with(
     soften: Step = over_keys,
     hide_late: Step = as_it_is,
     mix: Step = mix_values,
-    give: Step = both,
     **sizes: int,
 ) -> Any:
     """softmax(q k^T / sqrt(d_k)) v with the steps given."""
     scores = compare(q, k) * factor(q, n=k.shape[-2], **sizes)
     weights = soften(scores if mask is None else hide(scores, mask))
     weights = weights if mask is None else hide_late(weights, mask)
-    return give(mix(weights, k, v), weights)
+    return mix(weights, k, v), weights
 
 
 def columns(x: Tensor, w: Tensor, h: int) -> Tensor:
