@@ -247,3 +247,14 @@ def test_what_a_student_returned_is_shown_as_text() -> None:
     listed = check("token_ids", lambda t, v: [*range(len(t) - 1), "<i>`</i>"])
     assert "<i>" not in listed._repr_html_() and "is the text" in listed.message
     assert len(check("head_size", refusing(lambda *a: "x" * 10_000)).message) < 300
+
+
+def test_a_mask_that_leaks_is_told_so() -> None:
+    def leaking(q, k, v, mask=None):
+        weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+        weights = weights if mask is None else torch.where(mask, weights, weights * 0.3)
+        return weights @ v, weights
+
+    verdict = check("attention", leaking)
+    assert "right without a mask, and wrong with a mask" in verdict.message
+    assert "Hidden tokens still count" in verdict.message

@@ -1,0 +1,251 @@
+"""Known mistakes written in other styles, and two at once, get their own diagnosis."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from mha_course.exercises import check
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # tiny tensors: waiting for a second thread costs more than the sums
+    yield
+    torch.set_num_threads(threads)
+
+
+def numpy_layer(scale: Callable[[int, int], float]) -> Callable:
+    def layer(x, w_q, w_k, w_v, h):
+        x, w_q, w_k, w_v = (t.numpy() for t in (x, w_q, w_k, w_v))
+        size, out = x.shape[-1] // h, []
+        for i in range(h):
+            part = slice(i * size, i * size + size)
+            scores = np.matmul(x @ w_q[:, part], np.swapaxes(x @ w_k[:, part], 1, 2)) * scale(size, size * h)
+            powers = np.exp(scores)
+            out.append(powers / powers.sum(-1, keepdims=True) @ (x @ w_v[:, part]))
+        return torch.from_numpy(np.concatenate(out, -1))
+
+    return layer
+
+
+def sliced_input(x, w_q, w_k, w_v, h):
+    outs = []
+    for i, part in enumerate(x.chunk(h, dim=2)):
+        size = part.shape[2]
+        rows = slice(i * size, (i + 1) * size)
+        outs.append(F.scaled_dot_product_attention(*(part @ w[rows, rows] for w in (w_q, w_k, w_v))))
+    return torch.cat(outs, 2)
+
+
+def overwritten(x, w_q, w_k, w_v, h):
+    size = x.shape[-1] // h
+    for i in range(h):
+        mine = [(x @ w)[..., i * size : (i + 1) * size] for w in (w_q, w_k, w_v)]
+        out = F.scaled_dot_product_attention(*mine)
+    return out
+
+
+def never_moving_slice(x, w_q, w_k, w_v, h):
+    size = x.shape[-1] // h
+    head = F.scaled_dot_product_attention(*((x @ w)[..., :size] for w in (w_q, w_k, w_v)))
+    return head.repeat(1, 1, h)
+
+
+def einsum_layer(x, w_q, w_k, w_v, w_o, h, mask=None, *, hidden=float("-inf"), turn=False, out="bqm,md->bqd"):
+    q, k, v = (torch.einsum("bnd,dhk->bnhk", x, w.unflatten(1, (h, -1))) for w in (w_q, w_k, w_v))
+    scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = torch.where(~mask if turn else mask, scores, hidden)
+    heads = torch.einsum("bhqk,bkhd->bqhd", scores.softmax(3), v)
+    return torch.einsum(out, heads.flatten(2), w_o)
+
+
+def view_only_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
+    b, n, d = x.shape
+    q, k, v = (F.linear(x, w.T).view(b, h, n, d // h) for w in (w_q, w_k, w_v))
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return F.linear(out.transpose(1, 2).flatten(2), w_o.T)
+
+
+def masked_late(q, k, v, mask=None):
+    weights = F.softmax(torch.bmm(q, k.transpose(1, 2)) / np.sqrt(q.shape[2]), dim=2)
+    weights = weights if mask is None else torch.where(mask, weights, torch.zeros(()))
+    return torch.bmm(weights, v), weights
+
+
+def loop_mask(n, *, keep):
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for query in range(n):
+        for key in range(n):
+            mask[query, key] = keep(query, key)
+    return mask
+
+
+STYLES: list[tuple[str, str, Callable]] = [
+    ("token_ids", "unknown-left-out", lambda t, v: [i for i in map(v.get, t) if i is not None]),
+    ("token_ids", "unknown-is-zero", lambda t, v: [v[x] if x in v else 0 for x in t]),
+    ("softmax_rows", "over-the-queries", lambda s: torch.stack([F.softmax(c, 0) for c in s.unbind(1)], 1)),
+    (
+        "softmax_rows",
+        "overflow",
+        lambda s: torch.from_numpy(np.exp(s.numpy()) / np.exp(s.numpy()).sum(-1, keepdims=True)),
+    ),
+    ("softmax_rows", "not-normalised", lambda s: torch.exp(s - torch.max(s, dim=1, keepdim=True)[0])),
+    ("scaled_scores", "no-scale", lambda q, k: torch.einsum("bqd,bkd->bqk", q, k)),
+    ("scaled_scores", "scale-d_k", lambda q, k: torch.bmm(q, k.mT) / q.size(-1) ** 0.5 / k.size(-1) ** 0.5),
+    (
+        "scaled_scores",
+        "queries-and-keys-swapped",
+        lambda q, k: torch.einsum("bqd,bkd->bkq", q, k) / q.shape[-1] ** 0.5,
+    ),
+    (
+        "scaled_scores",
+        "scale-multiplied",
+        lambda q, k: torch.from_numpy(np.einsum("bqd,bkd->bqk", q, k) * np.float32(math.sqrt(q.shape[2]))),
+    ),
+    ("attention", "mask-after-softmax", masked_late),
+    (
+        "attention",
+        "results-swapped",
+        lambda q, k, v, mask=None: (
+            masked_late(q, k, v)[::-1] if mask is None else renormalised(q, k, v, mask)[::-1]
+        ),
+    ),
+    ("attention", "mask-ignored", lambda q, k, v, mask=None: masked_late(q, k, v)),
+    (
+        "split_heads",
+        "view-without-transpose",
+        lambda x, h: torch.from_numpy(x.numpy().reshape(x.shape[0], h, x.shape[1], -1)),
+    ),
+    ("split_heads", "interleaved", lambda x, h: torch.stack([x[..., i::h] for i in range(h)], 1)),
+    ("split_heads", "not-transposed", lambda x, h: torch.stack(x.chunk(h, -1), 2)),
+    ("split_heads", "heads-in-front", lambda x, h: torch.stack(x.split(x.shape[-1] // h, dim=-1))),
+    ("split_heads", "h-as-size", lambda x, h: torch.stack(x.split(h, -1), 1)),
+    ("split_heads", "first-slice-for-all", lambda x, h: torch.stack([x[..., : x.shape[-1] // h]] * h, 1)),
+    ("stack_heads", "below-each-other", lambda w: torch.cat(list(w), 0)),
+    ("stack_heads", "columns-interleaved", lambda w: torch.stack(list(w), -1).reshape(w.shape[1], -1)),
+    ("loop_heads", "no-scale", numpy_layer(lambda d_k, d_model: 1)),
+    ("batched_heads", "scale-sqrt-d_model", numpy_layer(lambda d_k, d_model: 1 / math.sqrt(d_model))),
+    ("loop_heads", "input-sliced", sliced_input),
+    ("loop_heads", "last-head-only", overwritten),
+    ("loop_heads", "first-slice-for-all", never_moving_slice),
+    ("causal_mask", "self-hidden", functools.partial(loop_mask, keep=lambda q, k: k < q)),
+    ("causal_mask", "future-for-past", functools.partial(loop_mask, keep=lambda q, k: k >= q)),
+    ("causal_mask", "polarity", lambda n: torch.triu(torch.ones(n, n), 1).bool()),
+    ("causal_mask", "numbers-for-booleans", lambda n: torch.from_numpy(np.tri(n)).long()),
+    (
+        "padding_mask",
+        "one-too-many",
+        lambda lengths, n: torch.stack([torch.arange(n) <= i for i in lengths])[:, None, None],
+    ),
+    (
+        "padding_mask",
+        "without-the-middle-axes",
+        lambda lengths, n: torch.tensor([[t < i for t in range(n)] for i in lengths]),
+    ),
+    ("empty_rows", "empty-rows-uniform", lambda q, k, v, mask: rows(q, k, v, mask, -1e9)),
+    ("empty_rows", "empty-rows-uniform", lambda q, k, v, mask: rows(q, k, v, mask, torch.finfo(q.dtype).min)),
+    ("empty_rows", "empty-rows-nan", lambda q, k, v, mask: rows(q, k, v, mask, -math.inf)),
+    (
+        "merge_heads",
+        "reshape-without-transpose",
+        lambda x: torch.from_numpy(x.numpy().reshape(x.shape[0], x.shape[2], -1)),
+    ),
+    ("merge_heads", "interleaved", lambda x: torch.stack(x.unbind(1), -1).flatten(2)),
+    ("merge_heads", "along-the-tokens", lambda x: torch.cat(x.unbind(1), 1)),
+    ("merge_heads", "mean-for-concat", lambda x: sum(x.unbind(1)) / x.shape[1]),
+    (
+        "head_contributions",
+        "columns-for-rows",
+        lambda z, w: torch.stack([z[:, i] @ c.T for i, c in enumerate(w.chunk(z.shape[1], 1))], 1),
+    ),
+    (
+        "head_contributions",
+        "first-block-for-all",
+        lambda z, w: torch.einsum("bhnd,dm->bhnm", z, w[: z.shape[3]]),
+    ),
+    ("fold_value_bias", "transposed", lambda b_v, w_o, b_o: F.linear(b_v, w_o, b_o)),
+    ("fold_value_bias", "w_o-left-out", lambda b_v, w_o, b_o: torch.stack([b_v, b_o]).sum(0)),
+    ("parameter_count", "w_o-left-out-bias-in", lambda d, h, bias: 3 * d**2 + 4 * d * bias),
+    ("parameter_count", "times-h", lambda d, h, bias: sum(4 * d * d for _ in range(h)) + 4 * d * bias),
+    (
+        "flop_count",
+        "multiply-adds",
+        lambda n, d, h: sum(n * d * d for _ in range(4)) + h * 2 * n * n * (d // h),
+    ),
+    ("flop_count", "w_o-left-out", lambda n, d, h: 3 * 2 * n * d * d + 2 * (2 * n * n * d)),
+    ("head_size", "silently-floored", lambda d, h: int(d / h)),
+    ("head_size", "float-division", lambda d, h: d / h if d % h == 0 else [][h]),
+    ("multi_head_attention", "view-without-transpose", view_only_layer),
+    ("multi_head_attention", "w_o-transposed", functools.partial(einsum_layer, out="bqm,dm->bqd")),
+    ("multi_head_attention", "mask-polarity", functools.partial(einsum_layer, turn=True)),
+    ("multi_head_attention", "mask-polarity", functools.partial(einsum_layer, turn=True, hidden=-1e9)),
+    ("multi_head_attention", "mask-zero-score", functools.partial(einsum_layer, hidden=0.0)),
+    ("multi_head_attention", "mask-zero-score", functools.partial(einsum_layer, hidden=1e-9)),
+    ("average_of_targets", "sum-for-average", lambda values, targets: sum(values[t] for t in targets)),
+    ("one_target_each", "stacked", lambda values, targets: values[torch.arange(len(targets)), targets]),
+]
+
+
+def renormalised(q, k, v, mask):
+    powers = (q @ k.mT / q.shape[-1] ** 0.5).exp() * mask
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ v, weights
+
+
+def rows(q, k, v, mask, hidden):
+    weights = torch.where(
+        mask, torch.einsum("...qd,...kd->...qk", q, k) / q.shape[-1] ** 0.5, hidden
+    ).softmax(-1)
+    return torch.einsum("...qk,...kd->...qd", weights, v), weights
+
+
+@pytest.mark.parametrize(
+    ("name", "id_", "fn"), STYLES, ids=[f"{n}-{i}-{k}" for k, (n, i, _) in enumerate(STYLES)]
+)
+def test_mistakes_are_recognised_in_another_style(name: str, id_: str, fn: Callable) -> None:
+    verdict = check(name, fn)
+    assert verdict.diagnosis == id_, verdict
+
+
+PAIRS: list[tuple[str, str, Callable]] = [
+    (
+        "attention",
+        "no-scale+over-the-queries",
+        lambda q, k, v, mask=None: rows_softened(
+            q @ k.mT if mask is None else (q @ k.mT).masked_fill(~mask, -1e9), v
+        ),
+    ),
+    (
+        "multi_head_attention",
+        "w_o-left-out+scale-sqrt-d_model",
+        lambda x, w_q, w_k, w_v, w_o, h, mask=None: chunked(x, w_q, w_k, w_v, h, mask, x.shape[-1] ** -0.5),
+    ),
+]
+
+
+def rows_softened(scores, v):
+    weights = scores.softmax(-2)
+    return weights @ v, weights
+
+
+def chunked(x, w_q, w_k, w_v, h, mask, scale):
+    parts = zip(*((x @ w).chunk(h, -1) for w in (w_q, w_k, w_v)), strict=True)
+    return torch.cat([F.scaled_dot_product_attention(*p, attn_mask=mask, scale=scale) for p in parts], -1)
+
+
+@pytest.mark.parametrize(("name", "id_", "fn"), PAIRS, ids=[i for _, i, _ in PAIRS])
+def test_two_mistakes_at_once_are_both_named(name: str, id_: str, fn: Callable) -> None:
+    verdict = check(name, fn)
+    assert verdict.diagnosis == id_, verdict
+    assert " And: " in verdict.message
