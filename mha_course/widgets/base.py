@@ -104,16 +104,17 @@ class CourseWidget(anywidget.AnyWidget):
         with self._lock:
             if self._computing:
                 return  # compute moved a setting that could not stay; the loop below sees it
-            self._computing = True
-            try:
-                found = self._settled_answer(force)
-            finally:
-                self._computing = False
-            if found is None:
-                return
-            self._answered, header, payload = found
-            self._serial += 1
+            # Everything that compute moves goes out with the answer, in one message.
             with self.hold_sync():
+                self._computing = True
+                try:
+                    found = self._settled_answer(force)
+                finally:
+                    self._computing = False
+                if found is None:
+                    return
+                self._answered, header, payload = found
+                self._serial += 1
                 self.payload = payload
                 self.answer = {**header, "stamp": self.stamp, "serial": self._serial}
 

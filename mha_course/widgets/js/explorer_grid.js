@@ -44,6 +44,7 @@ function explorerGrid(handlers) {
   let layoutKey = "";
   let layout = null;
   let hatchSource = null;
+  let wording = null;
 
   function figure(i) {
     const map = weightMap({
@@ -95,10 +96,17 @@ function explorerGrid(handlers) {
     }
   }
 
+  // The pixels at once. The words of many small maps may follow when the pixels are on screen.
   function draw(frame, top, theme) {
+    for (let i = 0; i < frame.h; i += 1) figures[i].map.draw(frame.head(i), top, theme);
+    clearTimeout(wording);
+    if (frame.h > MANY_HEADS) wording = setTimeout(() => word(frame), 0);
+    else word(frame);
+  }
+
+  function word(frame) {
     for (let i = 0; i < frame.h; i += 1) {
       const each = figures[i];
-      each.map.draw(frame.head(i), top, theme);
       setText(each.name, frame.name(i));
       setText(each.spread, `spread ${frame.spread[i].toFixed(2)}`);
       each.map.name(frame.alt(i));
