@@ -33,7 +33,9 @@ class MultiHeadedAttention(nn.Module):
         self.attn: Tensor | None = None
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        """query (b, n_q, d_model), key and value (b, n_k, d_model), mask (b, 1 or n_q, n_k), 1 = may attend.
+        """Attend from query (b, n_q, d_model) to key and value (b, n_k, d_model).
+
+        mask: (b, 1 or n_q, n_k), 1 = may attend.
 
         Returns: (b, n_q, d_model). Keeps the weights after dropout, (b, h, n_q, n_k), in `attn`. A query
         whose keys are all blocked attends evenly to all of them, because -1e9 is a finite number (which
