@@ -19,7 +19,7 @@ _USED_FOR = {
     "jupyterlab": "the window you read this in",
     "ipywidgets": "forms and sliders",
     "anywidget": "the course's own widgets",
-    "bertviz": "views of trained heads, lesson 11",
+    "bertviz": "views of trained heads (planned)",
 }
 
 
