@@ -72,7 +72,7 @@ def test_causal_mask_hides_later_keys():
 
 def test_padding_appends_tokens_that_no_query_sees():
     explorer = AttentionExplorer(sentence=SENTENCE, d_model=16, h=2, mask="padding")
-    assert explorer.answer["tokens"] == [*SENTENCE.split(), "[PAD]", "[PAD]", "[PAD]"]
+    assert explorer.answer["tokens"] == [*SENTENCE.split(), "<pad>", "<pad>", "<pad>"]
     weights, allowed = opened(explorer)
     assert allowed[:, :5].all() and not allowed[:, 5:].any()
     assert (weights[:, :, 5:] == 0).all()
@@ -264,3 +264,14 @@ def test_view_has_no_markup_from_text_and_no_name_twice():
 
     names = re.findall(r"^(?:function|const|let) (\w+)", source, flags=re.MULTILINE)
     assert len(names) == len(set(names))
+
+
+def test_a_lesson_can_keep_facts_and_controls_for_later():
+    explorer = AttentionExplorer(SENTENCE, d_model=24, h=3, facts=False, controls=["sentence", "h"])
+    assert explorer.answer["facts"] is False and explorer.controls == ["sentence", "h"]
+    assert "spread" not in explorer.alt and "head 3" in explorer.alt
+    full = AttentionExplorer(SENTENCE, d_model=24, h=3)
+    assert full.answer["facts"] is True and len(full.controls) == 6 and "head 3 spread" in full.alt
+    for wrong in (["masks"], "mask"):
+        with pytest.raises(ValueError, match="controls=.*sentence, d_model, h, mask"):
+            AttentionExplorer(SENTENCE, controls=wrong)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import re
 import threading
+from pathlib import Path
 
 import pytest
 import torch
 import traitlets
 
 from mha_course import widgets
+from mha_course.widgets import base
 from mha_course.widgets.base import SHARED_JS, CourseWidget, javascript, stylesheet
 
 PNG = b"\x89PNG\r\n\x1a\n-not-really"
@@ -211,3 +213,12 @@ def test_a_widget_styles_nothing_outside_itself(name: str) -> None:
     assert own.count("{") + 1 == own.count("}")
     assert all(part in shared for part in (".mha-widget", ".mha-slider"))
     assert f'class: "mha-widget {cls.root}"' in cls._esm
+
+
+def test_scoped_sheets_name_no_widget_above_their_scope():
+    # Inside @scope a selector that begins with .mha-widget looks for a widget within the widget: never found.
+    folder = Path(base.__file__).with_name("css")
+    sheets = [path for path in folder.glob("*.css") if path.name not in base.SHARED_CSS]
+    assert len(sheets) > 5
+    for path in sheets:
+        assert ".mha-widget" not in path.read_text(encoding="utf-8"), path.name

@@ -15,11 +15,13 @@ from mha_course.attention_maps import AttentionMaps
 from mha_course.cost import attention_flops, parameter_count
 from mha_course.masks import causal_mask, padding_mask
 from mha_course.text.tokens import tokenize
+from mha_course.text.vocabulary import Vocabulary
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.weight_sources import SOURCES, Prepared
 
 EXAMPLE = "my friend likes music and plays the oboe every day ."
 MASKS = ("none", "causal", "padding")
+CONTROLS = ("sentence", "d_model", "h", "mask", "weights", "scale")
 MAX_TOKENS = 64
 MAX_CHARACTERS = 10_000
 WINDOW = 24  # tokens shown at once, so that cells can carry labels
@@ -34,14 +36,16 @@ class AttentionExplorer(CourseWidget):
     """Heatmaps of all heads for a sentence, with sliders for d_model and h, mask, scale and weights.
 
     sentence: any text; at most 64 tokens are read. d_model, h: h is moved to the nearest divisor of
-    d_model below it. mask: "none", "causal" or "padding" (which appends [PAD] tokens). scale: whether
+    d_model below it. mask: "none", "causal" or "padding" (which appends <pad> tokens). scale: whether
     scores are divided by sqrt(d_k). weights: a key of `SOURCES`, "random" or "by hand" (its label does
     too). seed: of random weights. head: the enlarged head, counted from 1, or 0 for none. first, a
-    trait: the first token shown, from 0, when there are more than 24; -1 shows all of them.
+    trait: the first token shown, from 0, when there are more than 24; -1 shows all of them. facts: with
+    False the numbers that a reader may not have met stay away: d_k, parameters, FLOPs, each head's spread,
+    and the switch of the colour scale. controls: the settings a reader can move, None = all of `CONTROLS`.
 
     The maps are `MultiHeadAttention(d_model, h).trace(x)`, nothing else.
-    Raises: ValueError for an unknown mask or source, for widths below 1 and for an h that is no number
-    of heads.
+    Raises: ValueError for an unknown mask, source or control, for widths below 1 and for an h that is no
+    number of heads.
     """
 
     js = (
@@ -61,7 +65,7 @@ class AttentionExplorer(CourseWidget):
     )
     css = ("heatmap.css", "attention_explorer.css")
     root = "mha-explorer"
-    settings = ("sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first")
+    settings = ("sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first", "facts")
 
     sentence = traitlets.Unicode(EXAMPLE).tag(**MOVED_IN_VIEW)
     d_model = traitlets.Int(64).tag(**MOVED_IN_VIEW)
@@ -72,6 +76,8 @@ class AttentionExplorer(CourseWidget):
     seed = traitlets.Int(0).tag(**MOVED_IN_VIEW)
     first = traitlets.Int(0).tag(**MOVED_IN_VIEW)
     head = traitlets.Int(0).tag(sync=True)
+    facts = traitlets.Bool(True).tag(sync=True)
+    controls = traitlets.List(traitlets.Unicode()).tag(sync=True)
     example = traitlets.Unicode(EXAMPLE).tag(sync=True)
     d_model_choices = traitlets.List(traitlets.Int()).tag(sync=True)
     sources = traitlets.List().tag(sync=True)
@@ -87,12 +93,18 @@ class AttentionExplorer(CourseWidget):
         seed: int = 0,
         d_model_choices: Sequence[int] = (8, 16, 24, 32, 48, 64, 96, 128),
         head: int = 0,
+        facts: bool = True,
+        controls: Sequence[str] | None = None,
     ) -> None:
         choices = sorted({int(d_model), *map(int, d_model_choices)})
         if choices[0] < 1 or int(h) < 1:
             raise ValueError(f"d_model={choices[0]} and h={h} must be whole numbers of at least 1.")
         if mask not in MASKS:
             raise ValueError(f"mask={mask!r} must be one of {', '.join(MASKS)}.")
+        shown = list(CONTROLS) if controls is None else [str(name) for name in controls]
+        if isinstance(controls, str) or (unknown := set(shown) - set(CONTROLS)):
+            asked = controls if isinstance(controls, str) else sorted(unknown)
+            raise ValueError(f"controls={asked!r}: give a list of {', '.join(CONTROLS)}.")
         self._wished_h = int(h)
         self._moved_h = False
         super().__init__(
@@ -109,6 +121,8 @@ class AttentionExplorer(CourseWidget):
                 for name, source in SOURCES.items()
             ],
             head=int(head),
+            facts=bool(facts),
+            controls=shown,
         )
 
     @traitlets.validate("weights")
@@ -170,7 +184,7 @@ class AttentionExplorer(CourseWidget):
             note = f"The first {MOST_STILL_HEADS} of {self.h} heads. "
         first = maps.weights[:, :MOST_STILL_HEADS]
         maps = replace(maps, weights=first, note=note + maps.note)
-        return head_grid(maps, title=_heading(self.h)).png()
+        return head_grid(maps, title=_heading(self.h), spread=self.facts).png()
 
     def maps(self) -> AttentionMaps:
         """The maps on show, all tokens, as `AttentionMaps`. Raises ValueError for an empty sentence."""
@@ -187,7 +201,7 @@ class AttentionExplorer(CourseWidget):
         if self.mask == "padding":
             tokens = tokens[: MAX_TOKENS - N_PADDING]
             n_real = len(tokens)
-            tokens += ["[PAD]"] * N_PADDING
+            tokens += [Vocabulary.PAD] * N_PADDING
         prepared = SOURCES[self.weights].prepare(tokens, self.d_model, self.h, self.seed)
         mask = None
         if self.mask == "causal":
@@ -240,13 +254,14 @@ class AttentionExplorer(CourseWidget):
             "flops": attention_flops(n, self.d_model, self.h)["total"] if n else 0,
             "root": math.sqrt(d_k),
             "scale": self.scale,
+            "facts": self.facts,
             "window": WINDOW_OF_ONE_HEAD if self.h == 1 else WINDOW,
         }
 
     def _describe(self, header: Mapping) -> str:
         names = header["names"] or [f"head {i + 1}" for i in range(self.h)]
         shown = ", ".join(
-            f"{name} spread {spread:.2f}"
+            f"{name} spread {spread:.2f}" if self.facts else name
             for name, spread in list(zip(names, header["spread"], strict=False))[:8]
         )
         more = "" if self.h <= 8 else f", and {self.h - 8} more"

@@ -99,8 +99,8 @@ class SoftmaxExplorer(CourseWidget):
             f"{label} {weight:.2f}" for label, weight in zip(self.labels, found.weights, strict=True)
         )
         self.alt = (
-            f"Softmax of {len(self.scores)} scores times {self.factor:.3g}: {weights}; entropy / log n "
-            f"{found.spread:.2f}, gradient size {found.gradient:.3f}."
+            f"Softmax of {len(self.scores)} scores times {self.factor:.3g}: {weights}; how even (1 = all "
+            f"alike) {found.spread:.2f}, how much a change of the scores would do {found.gradient:.3f}."
         )
         return {"weights": list(found.weights), "spread": found.spread, "gradient": found.gradient}, b""
 

@@ -5,9 +5,23 @@
 // Call draw() once at the start, for the answer that is there already. onSettings() is called when Python moved a setting.
 // Returns { ask, stop }: ask({ h: 4, seed: 1 }) sends the changed settings and a new stamp in one message.
 // While a question is under way JupyterLab holds the next one back and keeps only the latest of it.
+// After SILENT_AFTER ms without an answer (the kernel was restarted, say) a note stands below the picture.
+const SILENT_AFTER = 6000;
+
 function connect(model, root, settings, onAnswer, onSettings = () => {}) {
   let drawn = -1;
   let waiting = null;
+  let silent = null;
+  const note = node(
+    "p",
+    { class: "mha-box mha-box-warn mha-silent", role: "status" },
+    "Python does not answer, so the picture may not fit the settings. After a restart of the kernel, " +
+      "run the cells from the top again.",
+  );
+  const patient = () => {
+    clearTimeout(waiting);
+    clearTimeout(silent);
+  };
   const draw = () => {
     const header = model.get("answer");
     if (!header || header.serial === undefined) return;
@@ -15,7 +29,8 @@ function connect(model, root, settings, onAnswer, onSettings = () => {}) {
     drawn = header.stamp;
     const onScreen = onAnswer(header, model.get("payload")) !== false;
     if (header.stamp >= model.get("stamp")) {
-      clearTimeout(waiting);
+      patient();
+      note.remove();
       root.classList.remove("mha-waiting");
     }
     if (onScreen) markDrawn(root, header);
@@ -28,13 +43,14 @@ function connect(model, root, settings, onAnswer, onSettings = () => {}) {
       for (const [name, value] of Object.entries(changes)) model.set(name, value);
       model.set("stamp", model.get("stamp") + 1);
       model.save_changes();
-      clearTimeout(waiting);
+      patient();
+      silent = setTimeout(() => root.append(note), SILENT_AFTER);
       // Slower than 300 ms: the old picture stays, paler, with a word.
       waiting = setTimeout(() => root.classList.add("mha-waiting"), 300);
     },
     draw,
     stop() {
-      clearTimeout(waiting);
+      patient();
       model.off("change:answer", draw);
       for (const name of settings) model.off(`change:${name}`, moved);
     },

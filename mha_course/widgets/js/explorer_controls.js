@@ -3,7 +3,7 @@
 const MASK_CHOICES = [
   { value: "none", label: "none", title: "every query sees every key" },
   { value: "causal", label: "causal", title: "no query sees a later key" },
-  { value: "padding", label: "padding", title: "[PAD] tokens are appended, and no query sees them" },
+  { value: "padding", label: "padding", title: "<pad> tokens are appended, and no query sees them" },
 ];
 
 function explorerControls(model, ask) {
@@ -50,6 +50,11 @@ function explorerControls(model, ask) {
     ),
   );
 
+  // A lesson may leave out what its reader has not met yet.
+  const offered = { sentence: sentence.element, d_model: dModel.element, h: heads.element, mask: mask.element, weights: weights.element, scale: scale.element };
+  for (const [name, part] of Object.entries(offered)) show(part, get("controls").includes(name));
+  show(count, get("controls").includes("sentence"));
+
   // Settings that moved in Python, or in another view of the same widget.
   function follow() {
     sentence.set(get("sentence"));
@@ -59,7 +64,7 @@ function explorerControls(model, ask) {
     scale.set(get("scale"));
     newSeed.title = `seed ${get("seed")}: draw other random weights`;
     const source = get("sources").find((each) => each.value === get("weights"));
-    show(newSeed, Boolean(source && source.seeded));
+    show(newSeed, Boolean(source && source.seeded) && get("controls").includes("weights"));
   }
 
   // What an answer decided: the possible h, and the number of tokens.
@@ -68,5 +73,7 @@ function explorerControls(model, ask) {
     setText(count, header.n === 1 ? "n = 1 token" : `n = ${withCommas(header.n)} tokens`);
   }
   follow();
+  for (const row of element.children) show(row, [...row.querySelectorAll("[data-control]")].some((part) => !part.closest("[hidden]")));
+  show(element, get("controls").length > 0);
   return { element, follow, settle };
 }

@@ -11,6 +11,7 @@ function explorerFacts() {
   let shown = "";
 
   function draw(header) {
+    show(element, header.facts);
     const key = [header.d_model, header.h, header.n, header.scale].join();
     if (key === shown) return;
     shown = key;

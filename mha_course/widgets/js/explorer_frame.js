@@ -35,7 +35,7 @@ function explorerFrame(header, payload) {
     title: (i) => (header.names[i] ? `Head ${i + 1}: ${header.names[i]}` : `Head ${i + 1}`),
     alt: (i) =>
       `${longName(i)}: weights of ${n} ${n === 1 ? "query" : "queries"} (rows) over ${n} ` +
-      `${n === 1 ? "key" : "keys"} (columns), spread ${header.spread[i].toFixed(2)}`,
+      `${n === 1 ? "key" : "keys"} (columns)` + (header.facts ? `, spread ${header.spread[i].toFixed(2)}` : ""),
     rowAlt(i, q) {
       const order = tokens.map((_, k) => k).sort((a, b) => weight(i, q, b) - weight(i, q, a));
       const parts = order.slice(0, 4).filter((k) => weight(i, q, k) >= 0.02);

@@ -57,7 +57,9 @@ function explorerGrid(handlers) {
     map.frame.addEventListener("focus", () => handlers.onFocus(i));
     const chip = headChip(i, handlers.theme());
     const name = node("span", { class: "mha-head-name" });
-    const spread = node("span", { class: "mha-head-spread" });
+    const spread = node("span", {
+      class: "mha-head-spread", title: "how even the rows are: 0 = one key gets all the weight, 1 = all keys get the same (entropy / log n)",
+    });
     const caption = node("figcaption", { class: "mha-caption" }, chip, name, spread);
     const whole = node("figure", { class: "mha-head", "data-head": i + 1 }, map.element, caption);
     return { whole, map, chip, name, spread };
@@ -108,6 +110,7 @@ function explorerGrid(handlers) {
     for (let i = 0; i < frame.h; i += 1) {
       const each = figures[i];
       setText(each.name, frame.name(i));
+      show(each.spread, frame.header.facts);
       setText(each.spread, `spread ${frame.spread[i].toFixed(2)}`);
       each.map.name(frame.alt(i));
       each.map.describe(`${frame.longName(i)}. Arrow keys move over the weights, Enter enlarges the map.`);

@@ -10,16 +10,17 @@ function explorerLegend(onRange) {
   const bar = node("div", { class: "mha-colour-bar", role: "img" });
   const least = node("span", { class: "mha-sub" }, "0");
   const most = node("span", { class: "mha-sub" }, "1");
+  const what = node("div", { class: "mha-note" });
   const scale = node(
     "div", { class: "mha-colour-scale" },
-    node("div", { class: "mha-note" }, "weight (all heads, same scale)"),
+    what,
     node("div", { class: "mha-colour-line" }, least, bar, most),
   );
   const range = segmented({
     label: "Colour scale", hideLabel: true, name: "range", value: "0-1",
     options: [
       { value: "0-1", label: "0–1", title: "the darkest shade is a weight of 1" },
-      { value: "0-max", label: "0–max", title: "the darkest shade is the largest weight on show" },
+      { value: "0-max", label: "0–max", title: "the darkest shade is the largest weight on show: small weights become visible" },
     ],
     onChange: onRange,
   });
@@ -30,7 +31,9 @@ function explorerLegend(onRange) {
   );
 
   function draw(frame, top, which, theme) {
+    show(range.element, frame.header.facts);
     setText(heading, headsInWords(frame.h));
+    setText(what, frame.h === 1 ? "weight" : "weight (all heads, same scale)");
     setText(most, top === 1 ? "1" : top.toFixed(2));
     const stops = Array.from({ length: 17 }, (_, i) => weightColour(i / 16, theme));
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;

@@ -58,7 +58,7 @@ function thumbBands(svg, heads, frame, middle, height, attributes) {
 }
 
 // One small matrix a head, one below the other.
-function thumbStack(svg, stacks, frame, strengthOf) {
+function thumbStack(svg, stacks, frame, strengthOf, edged = false) {
   const { drawn } = frame;
   const more = drawn.heads < frame.h;
   const room = THUMB.height - (more ? 12 : 0);
@@ -68,6 +68,14 @@ function thumbStack(svg, stacks, frame, strengthOf) {
   let y = (room - (step * drawn.heads - THUMB.gap)) / 2;
   stacks.forEach((rows, head) => {
     const x = (THUMB.width - rows[0].length * cell) / 2;
+    const middle = y + (cell * drawn.tokens) / 2;
+    // Which head it is stands beside it: in the step before, the same rows are q, k and v.
+    if (step >= 17) svgChip(svg, { chip: String(head + 1), slot: (head % 12) + 1 }, x - 22, middle);
+    else if (step >= 11) svgText(svg, x - 10, middle + 4, String(head + 1), "mha-thumb-letter");
+    if (edged) {
+      const size = { width: rows[0].length * cell, height: rows.length * cell };
+      svg.append(svgNode("rect", { x: x - 1, y: y - 1, width: size.width + 1, height: size.height + 1, class: "mha-thumb-edge" }));
+    }
     thumbCells(svg, rows, { x, y, cell }, { "data-stage": "head", "data-head": head + 1 }, headFill(head), strengthOf(rows));
     y += step;
   });
@@ -84,7 +92,7 @@ function thumbPlain(svg, rows, frame) {
 function thumbX(svg, frame) {
   const { at, cut } = thumbPlain(svg, frame.x, frame);
   const top = largest(frame.x);
-  thumbCells(svg, frame.x, at, { "data-stage": "x" }, "var(--mha-edge)", (value) => 0.3 + 0.6 * (Math.abs(value) / top));
+  thumbCells(svg, frame.x, at, { "data-stage": "x" }, "var(--mha-edge)", (value) => 0.4 + 0.6 * (Math.abs(value) / top));
   if (cut) thumbDots(svg, at.x + frame.x[0].length * at.cell + 5, THUMB.height / 2);
 }
 
@@ -135,7 +143,7 @@ function drawShapeThumb(svg, name, frame) {
     });
   } else if (name === "split") thumbStack(svg, frame.q, frame, bySize);
   else if (name === "scores") thumbStack(svg, frame.scores, frame, byRank);
-  else if (name === "weights") thumbStack(svg, frame.weights, frame, () => (value) => 0.06 + 0.94 * value);
+  else if (name === "weights") thumbStack(svg, frame.weights, frame, () => (value) => 0.06 + 0.94 * value, true);
   else if (name === "heads") thumbStack(svg, frame.heads, frame, bySize);
   else if (name === "concat") thumbBands(svg, frame.heads, frame, 60, 90, { "data-stage": "concat" });
   else thumbOutput(svg, frame);

@@ -34,11 +34,12 @@ function softRow(model, index, changed, sent) {
   return { row, handle, score, scaled, bar, weight };
 }
 
-function softFact(name, words) {
+function softFact(name, words, formula) {
   const box = node("div", { class: "mha-soft-fact" });
   const number = node("span", { class: "mha-fact" });
   number.dataset.fact = name;
   box.append(number, node("span", { class: "mha-sub" }, words));
+  if (formula) box.append(node("span", { class: "mha-note" }, formula));
   return { box, number };
 }
 
@@ -51,10 +52,10 @@ function softWidth(c) {
 function softSentence(labels, scores, c, found) {
   const n = scores.length;
   const width = softWidth(c);
-  const lead = width ? `c = ${plainNumber(c)} = 1/√${width}: the factor of a head with d_k = ${width}. ` : `c = ${plainNumber(c)}. `;
+  const lead = width ? `c = ${plainNumber(c)} = 1/√${width}: the factor of a head with ${width} features (d_k = ${width}). ` : `c = ${plainNumber(c)}. `;
   if (n === 1) return lead + "One score alone always gets weight 1.";
   if (c === 0) return lead + `All scores count the same: every weight is 1/${n}, and moving a score changes nothing.`;
-  if (found.largest > 0.99) return lead + `Nearly one-hot: “${labels[found.winner]}” takes almost everything, and hardly any gradient is left.`;
+  if (found.largest > 0.99) return lead + `“${labels[found.winner]}” takes almost everything, and a small change of the scores does hardly anything.`;
   if (found.spread > 0.98) return lead + "Nearly even: the row is close to a plain average.";
   const ordered = [...found.scaled].sort((a, b) => b - a);
   const gap = ordered[0] - ordered[1];
@@ -115,9 +116,10 @@ function render({ model, el }) {
 
   const facts = node("div", { class: "mha-soft-facts" });
   const shown = {};
-  for (const [name, words] of [["sum", "sum of the weights"], ["largest", "largest weight"],
-    ["spread", "entropy / log n"], ["gradient", "gradient size ‖diag(a) − a aᵀ‖"]]) {
-    const fact = softFact(name, words);
+  for (const [name, words, formula] of [["sum", "sum of the weights"], ["largest", "largest weight"],
+    ["spread", "how even (1 = all alike)", "entropy / log n"],
+    ["gradient", "how much a change of the scores would do", "‖diag(a) − a aᵀ‖, size of the gradient"]]) {
+    const fact = softFact(name, words, formula);
     shown[name] = fact.number;
     facts.append(fact.box);
   }

@@ -18,7 +18,11 @@ function visible(token) {
   return token.replace(/\n/g, "⏎").replace(/^\s+$|\s/g, (blank) => "␣".repeat(blank.length));
 }
 
+// A lone full stop is a speck as a label: such marks stand in quotes. Tooltips keep the token as it is.
+const LONE_MARKS = /^[^\p{L}\p{N}\p{S}\p{Z}\p{C}"“”„«»%&@#*/\\\u3000-\u303f\uff00-\uffef]{1,3}$/u;
+
 function shortToken(token) {
+  if (/^\p{P}/u.test(token) && LONE_MARKS.test(token)) return `“${token}”`;
   const shown = visible(token);
   if (shown.length <= 12) return shown;
   const list = characters(shown);
