@@ -205,3 +205,30 @@ def test_log_ticks_have_each_their_own_decimals_or_are_all_powers() -> None:
 def test_ticks_share_their_decimals() -> None:
     assert numerals.ticks([0, 0.25, 0.5]) == ["0.00", "0.25", "0.50"]
     assert numerals.ticks([-2, 0, 2]) == ["−2", "0", "2"]
+
+
+def test_a_share_runs_from_0_to_1_with_a_little_room() -> None:
+    rows = {"one": [0.3, 0.62, 1.0], "two": [0.31, 0.4, 0.9999999]}
+    picture = plots.lines([1, 2, 5], rows, share=True)
+    words = [t.get_text() for t in picture.figure.findobj(Text)]
+    assert [w for w in words if w[:2] in ("0.", "1.")] == ["0.00", "0.25", "0.50", "0.75", "1.00"]
+    # The axis ends 16 + 8 px below the picture's edge; a level label's base line lies 4 px below its middle.
+    unit = place_of(picture, "0.00")[1] - place_of(picture, "1.00")[1]
+    assert (place_of(picture, "1.00")[1] - 4.3 - 24) / unit == pytest.approx(0.05, abs=0.01)
+    with pytest.raises(ValueError, match="shares lie between 0 and 1"):
+        plots.lines([1, 2, 5], {"one": [0.3, 0.62, 1.2]}, share=True)
+    with pytest.raises(ValueError, match="leave out"):
+        plots.lines([1, 2, 5], rows, share=True, y_limits=(0, 2))
+
+
+def test_limits_open_no_empty_stretch() -> None:
+    low, high = axes.nice_limits(0.0, 1.0000001, False)
+    assert low == 0 and 1.0000001 < high < 1.05
+    assert axes.nice_limits(0.02, 0.97, False) == (0.0, 1.0)
+
+
+def test_names_whose_ends_meet_stand_apart() -> None:
+    rows = {"first": [3.0, 1.0], "second": [4.0, 1.0], "third": [5.0, 1.0]}
+    picture = plots.lines([2, 7], rows)
+    levels = sorted(place_of(picture, name)[1] for name in rows)
+    assert min(b - a for a, b in zip(levels, levels[1:], strict=False)) >= 19

@@ -108,11 +108,43 @@ def test_words_say_query_and_key() -> None:
         assert {"query ↓", "key →"} <= set(words_in(picture))
 
 
-def test_numbers_only_from_a_half_on_and_only_where_they_fit() -> None:
+def test_small_maps_print_every_weight_that_is_not_nothing() -> None:
     weights = np.array([[0.45, 0.55], [0.97, 0.03], [0.998, 0.002]])
     texts = words_in(plots.heatmap(weights, ["a", "b", "c"], ["x", "y"]))
-    assert {".55", ".97", "1.0"} <= set(texts) and ".45" not in texts and ".03" not in texts
-    assert ".55" not in words_in(plots.heatmap(weights, ["a", "b", "c"], ["x", "y"], cell=21))
+    assert sorted(t for t in texts if "." in t) == [".03", ".45", ".55", ".97", "1.00"]
+    for hidden in ({"cell": 21}, {"numbers": False}):
+        assert ".55" not in words_in(plots.heatmap(weights, ["a", "b", "c"], ["x", "y"], **hidden))
+
+
+def test_larger_maps_print_weights_from_one_half_on() -> None:
+    # Ten keys: one more than a map may have to print all. A half in float32 is a half.
+    weights = np.zeros((3, 10))
+    weights[0, [0, 1]], weights[1, [2, 3]], weights[2, 4] = [0.4999999, 0.5000001], [0.48, 0.52], 1.0
+    names = [f"k{i}" for i in range(10)]
+    texts = words_in(plots.heatmap(weights, ["a", "b", "c"], names))
+    assert sorted(t for t in texts if "." in t) == [".50", ".50", ".52", "1.00"]
+    assert ".48" in words_in(plots.heatmap(weights, ["a", "b", "c"], names, numbers=True))
+
+
+def test_lone_punctuation_stands_in_quotes_as_a_label_only() -> None:
+    shown = [
+        labels.shown(t) for t in (".", "...", "–", "(", "…", "'", "[PAD]", "cat.", "%", "。", "”", "−", "")
+    ]
+    assert shown == ["“.”", "“...”", "“–”", "“(”", "“…”", "“'”", "[PAD]", "cat.", "%", "。", "”", "−", "∅"]
+    picture = plots.heatmap(np.array([[0.3, 0.7], [0.2, 0.8]]), ["a", "."])
+    assert "“.”" in words_in(picture) and "a → . 0.70" in picture.alt and "“" not in picture.alt
+
+
+def test_four_heads_of_a_longer_sentence_stand_two_and_two() -> None:
+    wide, square = (plots.head_grid(torch.full((4, n, n), 1 / n)) for n in (8, 9))
+    assert square._width < 0.85 * wide._width and square._height > 1.5 * wide._height
+
+
+def test_spread_can_wait_until_it_is_explained() -> None:
+    weights = torch.full((3, 7, 7), 1 / 7)
+    told, quiet = plots.head_grid(weights), plots.head_grid(weights, spread=False)
+    assert "spread 1.00" in told.alt and "spread 1.00" in words_in(told)
+    assert "spread" not in quiet.alt and not any("spread" in word for word in words_in(quiet))
 
 
 def test_alt_holds_the_largest_weight_of_each_query() -> None:

@@ -135,6 +135,9 @@ def test_image_has_two_device_pixels_for_each_css_pixel() -> None:
     picture = EVERY_KIND["heatmap"]()
     width = int(Images(picture._repr_html_()).found[1][1]["width"])
     assert pixels(picture.png()).shape[1] == 2 * width
+    # On a narrow or enlarged page labels of 11 px never shrink below 8.5 px.
+    least = int(re.search(r"min-width: (\d+)px", picture._repr_html_()).group(1))
+    assert 11 * least / width >= 8.45 and "max-width: 100%" in picture._repr_html_()
 
 
 @pytest.mark.parametrize("where", ["token", "title", "note", "series"])

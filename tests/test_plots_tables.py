@@ -13,7 +13,7 @@ from mha_course.attention import split_heads
 from mha_course.masks import causal_mask
 from mha_course.plots import layer_stages
 from mha_course.plots.canvas import Canvas
-from mha_course.plots.layer_map import STEPS
+from mha_course.plots.layer_map import _INSET, _STEPS, STEPS, _chevron, _runs
 from mha_course.plots.matrices import _Table
 
 
@@ -165,6 +165,27 @@ def test_layer_map_lights_each_step_differently() -> None:
     assert "Lit" not in pictures[None].alt and "LayerNorm" in pictures["block"].alt
     with pytest.raises(ValueError, match="step='softmax'"):
         plots.layer_map("softmax")
+
+
+def test_layer_map_lights_several_steps_and_frames_neighbours_together() -> None:
+    several = plots.layer_map("weights", "scores", "output", "heads")
+    assert "Lit: step 4, scores, step 5, weights, step 6, heads, step 8, output." in several.alt
+    assert _runs([3, 4, 5, 7]) == [(3, 5), (7, 7)]
+    assert several.png() != plots.layer_map("weights").png()
+    for wrong in (("block", "x"), ("x", None), (None, "x"), ("x", "softmax")):
+        with pytest.raises(ValueError, match="alone block or None"):
+            plots.layer_map(*wrong)
+
+
+@pytest.mark.parametrize("lit", [[], *([i] for i in range(len(STEPS))), [3, 4, 5], [0, 7]])
+def test_marks_between_steps_touch_neither_frames_nor_blocks(lit: list[int]) -> None:
+    for i in range(1, len(STEPS)):
+        before, after, at = _STEPS[i - 1], _STEPS[i], _chevron(i, lit)
+        # The mark is 4 px wide; at least 4 px of air stand on each side.
+        assert at - 2 >= before.right - before.width / 2 + 4 and at + 2 <= after.width / 2 - after.left - 4
+        if (i - 1 in lit) != (i in lit):
+            frame = -_INSET if i - 1 in lit else _INSET
+            assert abs(at - frame) - 2 >= 4
 
 
 def test_layer_map_opens_a_lesson_wide_and_low() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from mha_course.plots import labels, numerals
 from mha_course.plots.canvas import Canvas, text_width
 
 NOTHING = 0.004
+# Maps up to this many tokens print every weight, larger ones only those of one half and more.
+ALL_NUMBERS = 9
 LARGEST_LABELLED = 24
 
 
@@ -117,9 +120,13 @@ def draw(
     vmax: float = 1.0,
     left: bool = True,
     top: bool = True,
-    numbers: bool = True,
+    numbers: bool | None = None,
 ) -> None:
-    """Draw a map whose upper left corner is (x, y), with square cells of `cell` px."""
+    """Draw a map whose upper left corner is (x, y), with square cells of `cell` px.
+
+    numbers: True prints every weight that isn't nothing, False none, None all of them in small maps and
+    those from one half on in others; never where cells are too small.
+    """
     n_q, n_k = attention.weights.shape
     width, height = cell * n_k, cell * n_q
     ramp = rgb_table(themes.sequential(canvas.theme))
@@ -136,12 +143,15 @@ def draw(
         canvas.text(
             x + (k + 0.5) * cell, y + (q + 0.5) * cell, "NaN", min(11, cell / 2.6), "warn", ha="center"
         )
-    if numbers and cell >= 22:
-        for q, k in np.argwhere(weights >= 0.5):
+    if numbers is not False and cell >= 22:
+        # Judged as they are printed: a half that came out as 0.4999999 is a half.
+        least = 0.005 if numbers or prints_all(n_q, n_k, cell) else 0.495
+        for q, k in np.argwhere(weights >= least):
             middle = (x + (k + 0.5) * cell, y + (q + 0.5) * cell)
             text = numerals.in_cell(weights[q, k])
             ink = themes.text_on(themes.sequential(canvas.theme)[shade[q, k]])
-            canvas.text(*middle, text, 11, ink, ha="center")
+            size = 11 if cell >= _widest_number() else 10
+            canvas.text(*middle, text, size, ink, ha="center")
     step = labels.every(n_q, cell)
     for q in range(0, n_q, step) if left else ():
         text = labels.shown(attention.query_tokens[q])
@@ -150,6 +160,16 @@ def draw(
     named = labels.top_labels(attention.key_tokens[::step], cell * step) if top else ()
     for i, label in enumerate(named):
         labels.draw_top_label(canvas, label, x + (i * step + 0.5) * cell, y)
+
+
+def prints_all(n_q: int, n_k: int, cell: float) -> bool:
+    """Whether a map of this size shows the number of every cell."""
+    return max(n_q, n_k) <= ALL_NUMBERS and cell >= _widest_number()
+
+
+@lru_cache
+def _widest_number() -> float:
+    return text_width("1.00", 11) + 2
 
 
 def hatch(canvas: Canvas, x: float, y: float, width: float, height: float, cells: np.ndarray) -> None:

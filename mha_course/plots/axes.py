@@ -12,6 +12,9 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from mha_course.plots import numerals
 from mha_course.plots.canvas import text_width
 
+# The largest share of a step between ticks that may lie empty beyond the last value.
+_EMPTY = 0.75
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -45,7 +48,13 @@ def nice_limits(low: float, high: float, log: bool) -> tuple[float, float]:
         margin = abs(high) * 0.5 or 1.0
         low, high = low - margin, high + margin
     places = round_ticks(low, high)
-    return min(low, places[0]), max(high, places[-1])
+    step = places[1] - places[0]
+    # A value barely above a tick (1.0000001, say) must not open a whole empty stretch up to the next one.
+    first, last = (low - places[0]) / step, (places[-1] - high) / step
+    margin = 0.04 * (high - low)
+    lower = low - margin if first > _EMPTY and places[0] != 0 else places[0]
+    upper = high + margin if last > _EMPTY and places[-1] != 0 else places[-1]
+    return min(low, lower), max(high, upper)
 
 
 def round_ticks(low: float, high: float, most: int = 5) -> list[float]:

@@ -15,6 +15,7 @@ from mha_course.plots.picture import PADDING, WIDEST, Picture, framed
 
 _ROOM = WIDEST - 2 * PADDING
 _LARGEST_CELL = 30
+_LARGEST_OF_FOUR = 22
 _TALLEST_MAP = 330
 _GAP = 18
 _HEADER = 26
@@ -30,6 +31,8 @@ def head_grid(
     sentence: int = 0,
     vmax: float = 1.0,
     columns: int | None = None,
+    numbers: bool | None = None,
+    spread: bool = True,
 ) -> Picture:
     """Draw every head's attention map with the same colours and the same labels.
 
@@ -37,6 +40,7 @@ def head_grid(
     `sentence` is shown, or (h, n_q, n_k). tokens, key_tokens: the words of queries and keys (from
     AttentionMaps when left out). mask: bool, True = may attend, (n_q, n_k) or broadcasting to
     (b, h, n_q, n_k). vmax: the weight at the end of the scale. columns: maps in a row, None = what fits.
+    numbers: as in `heatmap`. spread: whether captions and alt tell each head's spread (entropy / log n).
     Raises: ValueError when shapes, tokens and mask don't fit, or weights lie outside 0 to 1.
     """
     attention_map.check_scale(vmax)
@@ -48,7 +52,7 @@ def head_grid(
     maps = [[first_tokens(one)[0] for one in layer] for layer in maps]
     notes = [part for part in (note, inner_note, cut) if part]
     if len(maps) > 1:
-        return _layers_grid(maps, title, notes, vmax)
+        return _layers_grid(maps, title, notes, vmax, spread)
     heads = maps[0]
     grid = _Grid.fitting(heads, columns)
     notes += [part for part in (attention_map.thinned(heads[0], grid.cell),) if part]
@@ -61,12 +65,10 @@ def head_grid(
             column, row = i % grid.columns, i // grid.columns
             left = round(x + grid.left + column * grid.pitch)
             upper = round(y + _HEADER + row * grid.row_height + grid.top)
-            attention_map.draw(canvas, left, upper, grid.cell, one, vmax, left=column == 0)
-            _caption(canvas, left, upper + grid.map_height + 6, i, one, grid.map_width)
+            attention_map.draw(canvas, left, upper, grid.cell, one, vmax, left=column == 0, numbers=numbers)
+            _caption(canvas, left, upper + grid.map_height + 6, i, one, grid.map_width, spread)
 
-    parts = [
-        f"head {i + 1}: spread {number(_spread(one), 2)}, {_strongest(one)}" for i, one in enumerate(heads)
-    ]
+    parts = [f"head {i + 1}: {_told(one, spread)}" for i, one in enumerate(heads)]
     n_q, n_k = heads[0].weights.shape
     alt = (
         f"Attention maps of {len(heads)} heads, each {n_q} queries (rows) by {n_k} keys (columns), one "
@@ -95,13 +97,16 @@ class _Grid:
     def fitting(cls, heads: list[Map], columns: int | None) -> _Grid:
         """As many maps in a row as keep their cells large enough to be labelled one by one."""
         n_q, n_k = heads[0].weights.shape
-        h = len(heads)
+        h, largest = len(heads), _LARGEST_CELL
         wanted = [columns] if columns else [c for c in (4, 3, 2, 1) if c <= h]
+        # Four in a row fill the page: at 150 % zoom they would shrink until no label can be read.
+        if not columns and h == 4 and n_k > 8:
+            wanted, largest = [2, 1], _LARGEST_OF_FOUR
         if not columns and h in (5, 6, 9):
             wanted = [c for c in (3, 2, 1) if c <= h]
         best = None
         for count in wanted:
-            cell = min(_LARGEST_CELL, int(_TALLEST_MAP / n_q) or 1, int(_ROOM / count / n_k) or 1)
+            cell = min(largest, int(_TALLEST_MAP / n_q) or 1, int(_ROOM / count / n_k) or 1)
             while cell > 1 and cls(heads, count, cell).width > _ROOM:
                 cell -= 1
             grid = cls(heads, count, cell)
@@ -166,9 +171,11 @@ def _header(canvas: Canvas, x: float, y: float, width: float, vmax: float) -> No
     attention_map.colour_bar(canvas, bar, y + 4, vmax)
 
 
-def _caption(canvas: Canvas, x: float, y: float, head: int, one: Map, width: float) -> None:
+def _caption(canvas: Canvas, x: float, y: float, head: int, one: Map, width: float, told: bool) -> None:
     canvas.chip(x, y, head)
     canvas.text(x + 22, y + 8, f"head {head + 1}", 12, "ink")
+    if not told:
+        return
     spread = f"spread {number(_spread(one), 2)}"
     if width < 92:
         canvas.text(x, y + 24, spread, 11, "ink3")
@@ -176,7 +183,9 @@ def _caption(canvas: Canvas, x: float, y: float, head: int, one: Map, width: flo
         canvas.text(x + width, y + 8, spread, 11, "ink3", ha="right")
 
 
-def _layers_grid(maps: list[list[Map]], title: str | None, notes: list[str], vmax: float) -> Picture:
+def _layers_grid(
+    maps: list[list[Map]], title: str | None, notes: list[str], vmax: float, spread: bool
+) -> Picture:
     """Layers down, heads across: maps without labels, for seeing the kinds of pattern at a glance."""
     n_layers, h = len(maps), len(maps[0])
     n_q, n_k = maps[0][0].weights.shape
@@ -198,7 +207,7 @@ def _layers_grid(maps: list[list[Map]], title: str | None, notes: list[str], vma
                 attention_map.draw(canvas, x + 60 + j * pitch_x, upper, cell, one, vmax, False, False, False)
 
     parts = [
-        f"layer {i + 1} head {j + 1}: spread {number(_spread(one), 2)}, {_strongest(one)}"
+        f"layer {i + 1} head {j + 1}: {_told(one, spread)}"
         for i, layer in enumerate(maps)
         for j, one in enumerate(layer)
     ]
@@ -217,6 +226,10 @@ def _spread(one: Map) -> float:
         return 0.0
     entropy = -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(axis=1)
     return float(entropy.mean() / np.log(n_k))
+
+
+def _told(one: Map, spread: bool) -> str:
+    return (f"spread {number(_spread(one), 2)}, " if spread else "") + _strongest(one)
 
 
 def _strongest(one: Map) -> str:

@@ -26,12 +26,15 @@ def heatmap(
     note: str | None = None,
     vmax: float = 1.0,
     cell: int | None = None,
+    numbers: bool | None = None,
 ) -> Picture:
     """Draw the weights of one head: a row for each query, a column for each key.
 
     weights: (n_q, n_k), or with leading axes of size 1; from 0 to 1. query_tokens, key_tokens: the words
     (key_tokens=None: the same as the queries). mask: bool, True = may attend; what is not allowed is
     hatched. vmax: the weight at the dark end of the scale. cell: px of a cell, None = what fits.
+    numbers: True prints every weight, False none, None = all up to 9 x 9, those from 0.5 on in larger maps
+    (where cells have room).
     Raises: ValueError when shapes, tokens and mask don't fit, or weights lie outside 0 to 1.
     """
     attention_map.check_scale(vmax)
@@ -59,7 +62,7 @@ def heatmap(
 
     def paint(canvas: Canvas, x: float, y: float) -> None:
         left, upper = round(x + around.left), round(y + top)
-        attention_map.draw(canvas, left, upper, cell, one, vmax)
+        attention_map.draw(canvas, left, upper, cell, one, vmax, numbers=numbers)
         attention_map.axis_names(canvas, left, upper)
         bar_y = upper + cell * n_q + 18
         canvas.text(left, bar_y + 4, "weight", 11, "ink3")

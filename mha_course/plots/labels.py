@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,11 +17,18 @@ LONGEST_ROW = 30
 _STACKED_LONGEST = 6
 _VISIBLE = {"\n": "⏎", "\r": "⏎", "\t": "⇥"}
 SIZE = 11.0
+# Marks as large as letters, and quotes themselves, need no quotes around them.
+_LARGE_MARKS = frozenset('%&@#*/\\"“”„«»')
 
 
 def shown(token: str, longest: int = LONGEST) -> str:
-    """A token as a label: blanks at its ends visible, over 12 characters cut to 11 and an ellipsis."""
+    """A token as a label: blanks at its ends visible, over 12 characters cut to 11 and an ellipsis.
+
+    Lone punctuation stands in quotes: a full stop by itself is a speck.
+    """
     token = readable(token)
+    if is_lone_mark(token):
+        return f"“{token}”"
     bare = token.strip(" ")
     if not bare:
         return "␣" * len(token) or "∅"
@@ -28,6 +36,16 @@ def shown(token: str, longest: int = LONGEST) -> str:
     token = "␣" * start + bare + "␣" * (len(token) - start - len(bare))
     token = "".join(_VISIBLE.get(char, char) for char in token)
     return token if len(token) <= longest else token[: longest - 1] + "…"
+
+
+def is_lone_mark(token: str) -> bool:
+    """One to three punctuation marks and nothing else; not the wide marks of Chinese and Japanese."""
+    return 0 < len(token) <= 3 and all(
+        unicodedata.category(mark)[0] == "P"
+        and unicodedata.east_asian_width(mark) not in "WF"
+        and mark not in _LARGE_MARKS
+        for mark in token
+    )
 
 
 def every(n: int, cell: float, least: float = 12.0) -> int:

@@ -67,7 +67,9 @@ def mixed(
 ) -> None:
     """The output: each cell in stripes, one a head, as strong as that head's share of the number."""
     shares = trace.contributions[0]
-    stripes = shades(shares.permute(1, 0, 2).reshape(N * H, D_MODEL).numpy(), 0.2)
+    stripes = shades(
+        shares.permute(1, 0, 2).reshape(N * H, D_MODEL).numpy(), 0.2 if canvas.theme == "light" else 0.5
+    )
     heads = np.tile(head_rgb(canvas.theme), (N, 1))[:, None]
     back = rgb_table([canvas.colour(ground)])[0].astype(float)
     rgb = tinted(strength * stripes, np.broadcast_to(heads, (*stripes.shape, 3)), back)

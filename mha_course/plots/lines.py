@@ -16,6 +16,7 @@ _DASHES = (None, (7, 3), (2, 2.5), (8, 2.5, 2, 2.5), (12, 3), (4, 2, 1, 2, 1, 2)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 _NAME_LEAST, _NAME_MOST = 40.0, 190.0
 _NAME_LETTERS = 120
+_LEADER = 16.0  # px that lead from ends that crowd to names that stand apart
 
 
 def lines(
@@ -32,13 +33,16 @@ def lines(
     markers: bool | None = None,
     width: float = 640,
     height: float = 300,
+    share: bool = False,
 ) -> Picture:
     """Draw one line for each series, in dash, marker and colour of its own.
 
     x: numbers that rise, or names. series: name -> values, as many as x; NaN leaves a gap. bands:
     name -> (lower, upper), shaded around the series of that name. y_limits: None = round numbers that
-    hold all. width, height: px of the drawing inside title and note.
-    Raises: ValueError for lengths that differ, unknown bands, or values at or below 0 on a log axis.
+    hold all. width, height: px of the drawing inside title and note. share: the values are shares of 1,
+    and the axis runs from 0 to 1 with a little room above.
+    Raises: ValueError for lengths that differ, unknown bands, values at or below 0 on a log axis, and
+    shares outside 0 to 1.
     """
     bands = bands or {}
     places, x_names = _read_x(x)
@@ -57,15 +61,26 @@ def lines(
         raise ValueError("series hold no finite number.")
     if y_limits and not y_limits[0] < y_limits[1]:
         raise ValueError(f"y_limits must be (low, high) with low < high; got {y_limits}.")
+    if share:
+        if log_y or y_limits:
+            raise ValueError("share=True sets the axis; leave out log_y and y_limits.")
+        if finite.min() < -1e-6 or finite.max() > 1 + 1e-6:
+            raise ValueError(
+                f"shares lie between 0 and 1, but run from {finite.min():.3g} to {finite.max():.3g}."
+            )
+        y_limits = (0.0, 1.05)
     low, high = y_limits or axes.nice_limits(float(finite.min()), float(finite.max()), log_y)
     if log_x and places[0] <= 0:
         raise ValueError(f"A logarithmic axis needs x above 0; the smallest is {places[0]:g}.")
     names = [wrap(name, _NAME_MOST, 12) for name in values]
     right = max(_NAME_LEAST, *(text_width(line, 12) for name in names for line in name)) + 18
+    up = axes.Axis(low, high, height - _bottom(x_label), 8, log_y)
+    crowded = _crowded(values, up, 15 * max(len(name) for name in names) + 1)
+    right += _LEADER if crowded else 0
     y_ticks = axes.value_ticks(axes.Axis(low, high, 0, 1, log_y))
     y_texts = axes.tick_texts(y_ticks, log_y)
     left = max(text_width(text, 12) for text in y_texts) + 8 + (22 if y_label else 0)
-    bottom = 26 + (20 if x_label else 0)
+    bottom = _bottom(x_label)
     draw_markers = markers if markers is not None else len(places) <= 24
     inset = 8 if draw_markers else 0
 
@@ -92,10 +107,15 @@ def lines(
             if name in ranges:
                 _band(canvas, across, up, places, *ranges[name], colour)
             ends.append(_line(canvas, across, up, places, row, i, colour, draw_markers))
-        _names(canvas, names, ends, frame_right + 6, up.stop - 4, floor)
+        _names(canvas, names, ends, frame_right + 6, up.stop - 4, floor, crowded)
 
     alt = _in_words(places, x_names, values, ranges, x_label, y_label)
     return framed(paint, width, height, alt, title, note, widest=max(838, width + 2 * PADDING))
+
+
+def _bottom(x_label: str) -> float:
+    """Room below the axis for ticks and, if there is one, its name."""
+    return 26 + (20 if x_label else 0)
 
 
 def _read_x(x: Sequence) -> tuple[np.ndarray, list[str] | None]:
@@ -184,15 +204,28 @@ def _names(
     x: float,
     low: float,
     high: float,
+    crowded: bool,
 ) -> None:
-    """Each series' name beside its end; where ends crowd, names move apart and a thin line leads back."""
-    tallest = max(len(name) for name in names)
-    spots = axes.spread([y for _, y, _ in ends], 15 * tallest + 1, low, high)
+    """Each series' name beside its end; where ends crowd, names move apart and thin lines lead back."""
+    least = 15 * max(len(name) for name in names) + 1
+    # More air than names in a list need, if the picture is high enough for it.
+    apart = min(least + 5, max(least, (high - low) / max(1, len(names) - 1))) if crowded else least
+    spots = axes.spread([y for _, y, _ in ends], apart, low, high)
+    reach = x + 6 + (_LEADER if crowded else 0)
     for name, (end_x, end_y, colour), spot in zip(names, ends, spots, strict=True):
         if abs(spot - end_y) > 3 or x - end_x > 20:
-            canvas.line([max(end_x + 6, x - 8), x + 6], [end_y, spot], colour, 1)
+            canvas.line([max(end_x + 6, x - 8), reach], [end_y, spot], colour, 1)
         for i, line in enumerate(name):
-            canvas.text(x + 10, spot + 15 * (i - (len(name) - 1) / 2), line, 12, "ink")
+            canvas.text(reach + 4, spot + 15 * (i - (len(name) - 1) / 2), line, 12, "ink")
+
+
+def _crowded(values: Mapping[str, np.ndarray], up: axes.Axis, least: float) -> bool:
+    """Whether the last points of two series stand closer than their names need."""
+    lasts = [row[np.isfinite(row)][-1] for row in values.values() if np.isfinite(row).any()]
+    if up.log and min(lasts, default=1.0) <= 0:
+        return False  # refused with a reason when the line is drawn
+    ends = sorted(up.at(value) for value in lasts)
+    return any(b - a < least for a, b in zip(ends, ends[1:], strict=False))
 
 
 def _in_words(

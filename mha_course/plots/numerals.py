@@ -74,8 +74,8 @@ def weight(value: float) -> str:
 
 
 def in_cell(value: float) -> str:
-    """A weight inside a heatmap's cell: .58, or 1 when it rounds to one."""
-    return f"{value:.2f}"[1:] if value < 0.995 else "1.0"
+    """A weight inside a heatmap's cell: .58, or 1.00."""
+    return f"{value:.2f}".removeprefix("0")
 
 
 def ticks(values: Iterable[float]) -> list[str]:

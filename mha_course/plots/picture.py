@@ -19,6 +19,8 @@ WIDEST = 838
 TITLE_SIZE = 15
 NOTE_SIZE = 12
 _NARROWEST_NOTE = 440
+# Labels of 11 px are still 8.5 px high at this share of the picture's own size.
+_SMALLEST = 0.77
 
 # The theme is an attribute that JupyterLab puts on <body>. Elsewhere (an exported page, VS Code) the
 # reader's own preference counts. The light picture carries no rule: where style sheets are stripped,
@@ -83,10 +85,13 @@ class Picture:
     def _image(self, theme: Theme) -> str:
         data = base64.b64encode(self.png(theme)).decode("ascii")
         width = self._canvas(theme).width
+        # Where the page is narrow or enlarged the picture shrinks a little, then it is scrolled sideways.
+        least = round(_SMALLEST * width)
         display = "block" if theme == "light" else "none"
         return (
             f'<img class="mha-picture mha-picture-{theme}" alt="{html.escape(self.alt)}" width="{width}" '
-            f'style="display: {display}; width: {width}px; max-width: 100%; height: auto; border-radius: 8px"'
+            f'style="display: {display}; width: {width}px; max-width: 100%; min-width: {least}px; '
+            f'height: auto; border-radius: 8px"'
             f' src="data:image/png;base64,{data}">'
         )
 
