@@ -275,3 +275,16 @@ def test_a_lesson_can_keep_facts_and_controls_for_later():
     for wrong in (["masks"], "mask"):
         with pytest.raises(ValueError, match="controls=.*sentence, d_model, h, mask"):
             AttentionExplorer(SENTENCE, controls=wrong)
+
+
+@pytest.mark.parametrize(("name", "value"), [("d_model", 0), ("d_model", -3), ("h", 0)])
+def test_a_size_below_one_is_refused_and_the_explorer_goes_on(name: str, value: int) -> None:
+    explorer = AttentionExplorer("rain falls", d_model=24, h=3)
+    with pytest.raises(ValueError, match=f"{name}={value} must be a whole number of at least 1"):
+        setattr(explorer, name, value)
+    explorer.h = 4
+    assert (explorer.answer["d_model"], explorer.answer["h"]) == (24, 4)
+
+
+def test_text_that_cannot_be_sent_is_replaced() -> None:
+    assert AttentionExplorer("rain \ud83d falls", d_model=24, h=3).sentence == "rain \ufffd falls"

@@ -16,7 +16,7 @@ from mha_course.cost import attention_flops, parameter_count
 from mha_course.masks import causal_mask, padding_mask
 from mha_course.text.tokens import tokenize
 from mha_course.text.vocabulary import Vocabulary
-from mha_course.widgets.base import CourseWidget
+from mha_course.widgets.base import CourseWidget, Text
 from mha_course.widgets.weight_sources import SOURCES, Prepared
 
 EXAMPLE = "my friend likes music and plays the oboe every day ."
@@ -67,7 +67,7 @@ class AttentionExplorer(CourseWidget):
     root = "mha-explorer"
     settings = ("sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first", "facts")
 
-    sentence = traitlets.Unicode(EXAMPLE).tag(**MOVED_IN_VIEW)
+    sentence = Text(EXAMPLE).tag(**MOVED_IN_VIEW)
     d_model = traitlets.Int(64).tag(**MOVED_IN_VIEW)
     h = traitlets.Int(8).tag(**MOVED_IN_VIEW)
     mask = traitlets.Enum(MASKS, "none").tag(**MOVED_IN_VIEW)
@@ -124,6 +124,13 @@ class AttentionExplorer(CourseWidget):
             facts=bool(facts),
             controls=shown,
         )
+
+    @traitlets.validate("d_model", "h")
+    def _at_least_one(self, proposal: Mapping) -> int:
+        if proposal["value"] < 1:
+            name = proposal["trait"].name
+            raise ValueError(f"{name}={proposal['value']} must be a whole number of at least 1.")
+        return proposal["value"]
 
     @traitlets.validate("weights")
     def _known_source(self, proposal: Mapping) -> str:
