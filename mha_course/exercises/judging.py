@@ -81,11 +81,10 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     if twin:
         says = f"Your function calls the course's own `{twin}`. The exercise is to write that yourself."
         return _no(exercise, Finding("course-function", says))
-    right = [is_right(case, want, have) for case, want, have in zip(cases, expected, got, strict=True)]
-    evidence = Evidence(exercise, cases, expected, got, right, [exercise.counts(case) for case in cases])
+    evidence = _evidence(exercise, got)
     again = functools.partial(run, fn, cases[0].fresh(), exercise.results, quiet=True, seed=8_191)
     if evidence.passes():
-        finding = wrong_container(evidence) or changed_input(evidence) or not_repeatable(got[0], again)
+        finding = _spoilt(evidence, again)
         return _no(exercise, finding) if finding else _yes(evidence)
     # Nothing can be said about one of several results before it is clear which is which.
     finding = arrangement(evidence)
@@ -100,6 +99,25 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     return _no(
         exercise, finding, _aside(evidence), names_in_another_order(exercise, fn), read_from_outside(fn)
     )
+
+
+def passes(exercise: Exercise, fn: Callable[..., Any]) -> bool:
+    """Whether an answer passes, without a word on why not: what `judge` decides first, and fast."""
+    cases, _ = prepared(exercise.name)
+    evidence = _evidence(exercise, [outcome(exercise, fn, case) for case in cases])
+    again = functools.partial(run, fn, cases[0].fresh(), exercise.results, quiet=True, seed=8_191)
+    return evidence.passes() and _spoilt(evidence, again) is None
+
+
+def _evidence(exercise: Exercise, got: list[Outcome]) -> Evidence:
+    cases, expected = prepared(exercise.name)
+    right = [is_right(case, want, have) for case, want, have in zip(cases, expected, got, strict=True)]
+    return Evidence(exercise, cases, expected, got, right, [exercise.counts(case) for case in cases])
+
+
+def _spoilt(evidence: Evidence, again: Callable[[], Outcome]) -> Finding | None:
+    """What keeps right numbers from passing: another container, a changed input, a result left to chance."""
+    return wrong_container(evidence) or changed_input(evidence) or not_repeatable(evidence.got[0], again)
 
 
 def is_right(case: Case, expected: Outcome, got: Outcome) -> bool:
