@@ -1,32 +1,25 @@
-"""What the student has done: predictions and solved exercises, kept in my_course/.
+"""What the student has done: predictions, answers to questions, exercises tried and solved.
 
-Two JSON files, `progress.json` and `predictions.json`, written in one step under a lock, so that two
-notebooks at once lose nothing. Where the folder can't be written, everything works until the notebook
-is closed, and `trouble()` says so in one sentence. Standard library only.
+Kept in my_course/, in `predictions.json` and `progress.json` (see record_file.py for how). Standard
+library only.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import threading
-import time
-from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import IO
+from typing import TypedDict
 
-from mha_course.workspace import my_course_dir
+from mha_course import record_file
 
-PROGRESS, PREDICTIONS, LOCK = "progress.json", "predictions.json", ".progress.lock"
-PATIENCE_SECONDS = 5.0
+PROGRESS, PREDICTIONS = "progress.json", "predictions.json"
 
-Record = dict[str, dict[str, object]]
 
-_here = threading.RLock()  # for the threads of one kernel; the lock file is for other kernels
-_unwritten: dict[str, Record] = {}  # what could not be written, by file
-_trouble: str | None = None
+class Answer(TypedDict):
+    """What was chosen in a quick question, whether it was right, and at which try."""
+
+    choice: str
+    right: bool
+    tries: int
 
 
 def save_prediction(key: str, text: str) -> str | None:
@@ -34,155 +27,99 @@ def save_prediction(key: str, text: str) -> str | None:
 
     Returns: None, or one sentence when it is kept only until the notebook is closed.
     """
-    return _put(PREDICTIONS, "predictions", key, text)
+    _check_strings(key, text)
+    return record_file.change(PREDICTIONS, "predictions", lambda kept: kept.update({key: text}))
 
 
 def load_prediction(key: str) -> str | None:
     """The text kept under the key, or None."""
-    text = _entries(PREDICTIONS, "predictions").get(key)
-    return text if isinstance(text, str) else None
+    return predictions().get(key)
+
+
+def predictions() -> dict[str, str]:
+    """Every prediction that is kept, by its key."""
+    return _texts(PREDICTIONS, "predictions")
+
+
+def save_answer(key: str, choice: str, right: bool) -> str | None:
+    """Keep the answer to a quick question and count the try. Returns as `save_prediction`.
+
+    A later answer replaces an earlier one, but a question that was answered right stays answered.
+    """
+    _check_strings(key, choice)
+
+    def update(kept: record_file.Section) -> None:
+        before = kept.get(key)
+        entry = dict(before) if isinstance(before, dict) else {}
+        if right or entry.get("right") is not True:
+            entry.update(choice=choice, right=bool(right))
+        entry["tries"] = _tries(entry) + 1
+        kept[key] = entry
+
+    return record_file.change(PROGRESS, "answers", update)
+
+
+def answers() -> dict[str, Answer]:
+    """Every answer that is kept, by the question's key."""
+    return {
+        key: Answer(choice=entry["choice"], right=entry.get("right") is True, tries=max(1, _tries(entry)))
+        for key, entry in record_file.entries(PROGRESS, "answers").items()
+        if isinstance(entry, dict) and isinstance(entry.get("choice"), str)
+    }
 
 
 def mark_solved(name: str) -> str | None:
     """Note that an exercise was solved; the first time counts. Returns as `save_prediction`."""
-    return _put(PROGRESS, "solved", name, _now(), keep_first=True)
+    return _mark("solved", name)
 
 
 def solved() -> dict[str, str]:
     """Solved exercises, each with the time at which it was first solved."""
-    return {name: str(when) for name, when in _entries(PROGRESS, "solved").items()}
+    return _marks("solved")
 
 
 def mark_attempted(name: str) -> str | None:
     """Note that an answer to an exercise was judged, right or wrong. Returns as `save_prediction`."""
-    return _put(PROGRESS, "attempted", name, _now(), keep_first=True)
+    return _mark("attempted", name)
 
 
 def attempted() -> dict[str, str]:
     """Exercises to which an answer was handed in, each with the time of the first one."""
-    return {name: str(when) for name, when in _entries(PROGRESS, "attempted").items()}
+    return _marks("attempted")
 
 
 def trouble() -> str | None:
     """One sentence when the last thing could not be written to my_course/, else None."""
-    return _trouble
+    return record_file.trouble()
 
 
-def _put(file: str, section: str, key: str, value: str, keep_first: bool = False) -> str | None:
-    global _trouble
+def _mark(section: str, name: str) -> str | None:
+    now = _now()
+    _check_strings(name, now)
+    if name in record_file.entries(PROGRESS, section):
+        return record_file.trouble()
+    # Another kernel may have been first in the meantime.
+    return record_file.change(PROGRESS, section, lambda kept: kept.setdefault(name, now))
+
+
+def _marks(section: str) -> dict[str, str]:
+    """Names with their times; whatever else a later version notes beside a name counts as a mark, too."""
+    found = record_file.entries(PROGRESS, section)
+    return {name: when if isinstance(when, str) else "" for name, when in found.items()}
+
+
+def _texts(file: str, section: str) -> dict[str, str]:
+    return {key: value for key, value in record_file.entries(file, section).items() if isinstance(value, str)}
+
+
+def _tries(entry: dict) -> int:
+    tries = entry.get("tries")
+    return tries if isinstance(tries, int) and not isinstance(tries, bool) and 0 <= tries < 10**9 else 0
+
+
+def _check_strings(key: object, value: object) -> None:
     if not isinstance(key, str) or not isinstance(value, str):
         raise ValueError(f"key and text are strings; got {key!r} and {value!r}.")
-    with _here:
-        if keep_first and key in _entries(file, section):
-            return _trouble
-        waiting = _unwritten.setdefault(file, {})
-        waiting.setdefault(section, {})[key] = value
-        try:
-            folder = my_course_dir()
-            with _locked(folder / LOCK):
-                record = _read(folder / file, set_aside=True)
-                for name, entries in waiting.items():
-                    kept = record.setdefault(name, {})
-                    kept.update({k: v for k, v in entries.items() if not (keep_first and k in kept)})
-                _write(folder / file, record)
-            _unwritten.pop(file)
-            _trouble = None
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            kept = "This is kept only until the notebook is closed:"
-            _trouble = f"{kept} my_course/{file} can't be written ({reason})."
-        return _trouble
-
-
-def _entries(file: str, section: str) -> dict[str, object]:
-    with _here:
-        record: Record = {}
-        with contextlib.suppress(OSError):
-            record = _read(my_course_dir() / file, set_aside=False)
-        return {**record.get(section, {}), **_unwritten.get(file, {}).get(section, {})}
-
-
-def _read(path: Path, set_aside: bool) -> Record:
-    """The sections of a file; none when it is missing or broken. A broken one is kept under another name."""
-    try:
-        text = path.read_bytes().decode("utf-8", "surrogatepass")
-    except FileNotFoundError:
-        return {}
-    except UnicodeDecodeError:
-        text = ""
-    try:
-        record = json.loads(text)
-        if isinstance(record, dict) and all(isinstance(section, dict) for section in record.values()):
-            return record
-    except (ValueError, RecursionError):
-        pass
-    if set_aside:
-        stem, count = f"{path.stem}.broken-{time.strftime('%Y-%m-%d-%H%M%S')}", 2
-        beside = path.with_name(f"{stem}.json")
-        while os.path.lexists(beside):
-            beside, count = path.with_name(f"{stem}-{count}.json"), count + 1
-        os.replace(path, beside)
-    return {}
-
-
-def _write(path: Path, record: Record) -> None:
-    part = path.with_name(f".{path.name}.part")
-    text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    part.write_bytes(text.encode("utf-8", "surrogatepass"))
-    for attempt in range(5):
-        try:
-            os.replace(part, path)
-            return
-        except PermissionError:
-            # On Windows a file can't be replaced while another program reads it.
-            if attempt == 4:
-                raise
-            time.sleep(0.05)
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that the operating system frees when its holder dies; gives up waiting after 5 seconds."""
-    with open(path, "a+b") as handle:
-        until = time.monotonic() + PATIENCE_SECONDS
-        while not _taken(handle):
-            if time.monotonic() > until:
-                raise OSError(None, "another notebook is writing there")
-            time.sleep(0.01)
-        try:
-            yield
-        finally:
-            _freed(handle)
-
-
-def _taken(handle: IO[bytes]) -> bool:
-    if os.name == "nt":
-        import msvcrt
-
-        try:
-            handle.seek(0)
-            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
-            return True
-        except OSError:
-            return False
-    import fcntl
-
-    try:
-        fcntl.flock(handle.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # a network disk without locks: go on, replacing the file is still one step
-
-
-def _freed(handle: IO[bytes]) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        with contextlib.suppress(OSError):
-            handle.seek(0)
-            msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
 
 
 def _now() -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from mha_course import attention, progress
+from mha_course import attention, progress, record_file
 from mha_course.exercises import check
 
 b, n, h, d_model = 2, 5, 3, 12  # what a notebook has lying around
@@ -23,7 +23,7 @@ calls: list[int] = []
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path / "mine"))
-    monkeypatch.setattr(progress, "_unwritten", {})
+    monkeypatch.setattr(record_file, "_waiting", {})
     return tmp_path / "mine"
 
 

@@ -16,7 +16,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the ground up. A module may import from its own floor or from floors below.
 FLOORS = [
-    {"data_files", "theme", "workspace", "launcher", "progress", "environment", "sizes"},
+    {"data_files", "theme", "workspace", "launcher", "environment", "sizes"}
+    | {"file_lock", "record_file", "progress"},
     {"text"},
     {"attention", "masks", "positions"},
     {"layers", "annotated"},

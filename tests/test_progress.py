@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from mha_course import progress
+from mha_course import progress, record_file
+from mha_course.file_lock import file_lock
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path / "mine"))
-    monkeypatch.setattr(progress, "_unwritten", {})
-    monkeypatch.setattr(progress, "_trouble", None)
+    monkeypatch.setattr(record_file, "_waiting", {})
+    monkeypatch.setattr(record_file, "_trouble", None)
     return tmp_path / "mine"
 
 
@@ -94,16 +95,17 @@ def test_without_a_folder_it_works_in_memory_and_catches_up_later(home: Path) ->
 def test_a_lock_that_is_never_freed_costs_seconds_not_forever(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.05)
-    monkeypatch.setattr(progress, "_taken", lambda handle: False)
-    sentence = progress.save_prediction("00-a", "one")
+    monkeypatch.setattr(record_file, "PATIENCE_SECONDS", 0.05)
+    home.mkdir()
+    with file_lock(home / record_file.LOCK):
+        sentence = progress.save_prediction("00-a", "one")
     assert sentence is not None and "another notebook" in sentence
     assert progress.load_prediction("00-a") == "one"
 
 
 def test_broken_files_get_short_names_and_nothing_but_text_is_kept(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path))
-    monkeypatch.setattr(progress.time, "strftime", lambda *_: "2026-05-04-101112")
+    monkeypatch.setattr(record_file.time, "strftime", lambda *_: "2026-05-04-101112")
     for _ in range(4):
         (tmp_path / "predictions.json").write_text("{", encoding="utf-8")
         assert progress.save_prediction("03-x", "a") is None

@@ -1,14 +1,13 @@
-"""One set-up at a time in one folder: a lock that the operating system frees when its holder dies."""
+"""One set-up at a time in one folder."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
+from mha_course.file_lock import file_lock
 from mha_course.launcher.messages import say
 
 
@@ -20,21 +19,8 @@ def setup_lock(path: Path) -> Iterator[int | None]:
     installer lives on, the lock lives on with it, so that two installers never work in one folder.
     Yields None where the file system knows no locks.
     """
-    with open(path, "a+b") as handle:
-        told = False
-        while True:
-            answer = _try(handle)
-            if answer is not False:
-                break
-            if not told:
-                say("Another start is setting up this folder. Waiting for it (Ctrl-C stops waiting) ...")
-                told = True
-            time.sleep(0.3)
-        try:
-            yield handle.fileno() if answer else None
-        finally:
-            if answer:
-                _release(handle)
+    with file_lock(path, pause=0.3, when_taken=_say_that_we_wait) as descriptor:
+        yield descriptor
 
 
 def handed_on(lock: int | None) -> dict[str, tuple[int, ...]]:
@@ -42,33 +28,5 @@ def handed_on(lock: int | None) -> dict[str, tuple[int, ...]]:
     return {} if lock is None or os.name == "nt" else {"pass_fds": (lock,)}
 
 
-def _try(handle: IO[bytes]) -> bool | None:
-    """True: taken. False: another holds it. None: there are no locks here (some network disks)."""
-    if os.name == "nt":
-        import msvcrt
-
-        try:
-            handle.seek(0)
-            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
-            return True
-        except OSError:
-            return False
-    import fcntl
-
-    try:
-        fcntl.flock(handle.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-
-
-def _release(handle: IO[bytes]) -> None:
-    with contextlib.suppress(OSError):
-        if os.name == "nt":
-            import msvcrt
-
-            handle.seek(0)
-            msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
-        # On POSIX closing the file frees it, unless an installer still holds the same lock.
+def _say_that_we_wait() -> None:
+    say("Another start is setting up this folder. Waiting for it (Ctrl-C stops waiting) ...")
