@@ -1,0 +1,73 @@
+"""No small change to a reference solution passes, save those that change nothing, each with its reason."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from mha_course.exercises.judging import passes
+from mha_course.exercises.registry import EXERCISES
+from tests.exercises.mutants import mutants
+
+# Changes that leave the function right, by what they change, with the reason.
+EVERYWHERE = {
+    r"\.transpose\(([-\d]+), ([-\d]+)\) -> .*\.transpose\(\2, \1\)$": "transpose names its two axes in any order",
+    r"^line \d+: -?2 -> -?2$": "of four axes, axis 2 and axis -2 are the same",
+    r" 0\.0 -> (-0\.0|0)$": "0, 0.0 and -0.0 are the same number",
+    r"^line 3: q -> k$": "q and k have the same number of features, d_k",
+    r"^line 3: x -> w_[qkv]$": "x and the matrices have the same number of features, d_model",
+    r"^line \d+: (\w+(\.arange\(n\))?)\[None, :\] -> \1$": "broadcasting puts an axis in front by itself",
+}
+IN_ONE: dict[str, dict[str, str]] = {
+    "softmax_rows": {
+        r"^line [46]: -?1 -> -?1$": "the scores that count have two axes; a batch is worth a remark only",
+    },
+    "average_of_targets": {
+        r"dtype=values\.dtype": "values are float32 wherever a pass depends on it; float64 gets a remark",
+    },
+    "padding_mask": {
+        r"torch\.as_tensor\(lengths\) -> lengths$": "the check hands lengths over as a tensor",
+    },
+    "empty_rows": {
+        r"^line 6: 0\.0 -> -?1\.0$": "a row of equal scores gives the same weights, and these are emptied",
+        r"^line 4: -?1 -> -?1$": "of the two axes of a mask, axis 1 and axis -1 are the same",
+    },
+    "head_contributions": {
+        r"^line 5: 1 -> (0|-1)$": "W_O is square, as in a layer with d_v = d_model / h",
+    },
+    "flop_count": {
+        r"^line 7: (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a mutant may do what PyTorch warns of
+        yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_no_changed_reference_passes(name: str) -> None:
+    exercise, reasons = EXERCISES[name], {**EVERYWHERE, **IN_ONE.get(name, {})}
+    made = list(mutants(exercise.reference))
+    alive = [mutant.change for mutant in made if passes(exercise, mutant.fn)]
+    unexplained = [change for change in alive if not any(re.search(why, change) for why in reasons)]
+    assert not unexplained, f"{len(unexplained)} of {len(made)} mutants of {name} pass: {unexplained}"
+    assert len(made) >= 10
+    idle = [why for why in IN_ONE.get(name, {}) if not any(re.search(why, change) for change in alive)]
+    assert not idle, f"no longer needed for {name}: {idle}"
+
+
+def test_enough_is_changed() -> None:
+    changes = [m.change for e in EXERCISES.values() for m in mutants(e.reference)]
+    assert len(changes) >= 2_000
+    assert len(set(changes)) > 1_000
