@@ -84,8 +84,12 @@ class Exercise:
     different with each (a hidden score may be -inf or a large negative number).
     twins: names of the course's own functions that do the same, as "attention.split_heads".
     also: other names under which it is found.
+    finite_gradients: a right result whose gradients are NaN does not pass.
     special: what only this exercise can say about a wrong answer that is no known mistake: a Finding from
     a case, what was expected and what came (two Outcomes), or None.
+    readers: the same for what takes more than one case, or more calls, to see: each gets the evidence, the
+    number of the case to talk about, and a way to call the answer on other arguments; the first Finding is
+    taken. They are asked when something came back that holds numbers, whatever its shape.
     """
 
     name: str
@@ -103,7 +107,9 @@ class Exercise:
     styles: tuple[dict[str, Any], ...] = ()
     twins: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    finite_gradients: bool = False
     special: Callable[[Case, Any, Any], Any] | None = None
+    readers: tuple[Callable[[Any, int, Callable[[tuple[Any, ...]], Any]], Any], ...] = ()
 
     def cases(self, seed: int = 0) -> list[Case]:
         """The calls by which an answer is judged; the same for the same seed."""

@@ -132,7 +132,7 @@ EXERCISES = (
         prompt=(
             "Attention again, and now some rows of `mask` are all False. Such a query gets zero weights and "
             "zero output; all others as before. `q` is `(b, h, n_q, d_k)`, `k` and `v` to match, `mask` is "
-            "`(n_q, n_k)`. Return `(output, weights)`."
+            "`(n_q, n_k)`. Return `(output, weights)`; their gradients must be finite, too."
         ),
         signature="empty_rows(q, k, v, mask) -> (output, weights)",
         reference=empty_rows,
@@ -140,6 +140,7 @@ EXERCISES = (
         returns=(Returned("output", ("b", "h", "n_q", "d_v")), Returned("weights", ("b", "h", "n_q", "n_k"))),
         mistakes=EMPTY_MISTAKES,
         one_of=_BY_RANK,
+        finite_gradients=True,
         hints=(
             "What is the softmax of a row of nothing but -inf?",
             (

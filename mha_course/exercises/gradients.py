@@ -1,0 +1,105 @@
+"""The way back through an answer whose numbers are right: gradients that are NaN, or cut off."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
+from mha_course.exercises.exercise import Case
+from mha_course.exercises.outcome import Outcome, run
+
+_NO_WAY_BACK = "A model could not learn through this function: stay with `torch` from inputs to result."
+
+
+def way_back(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding | None, str]:
+    """What keeps a right answer from passing, and a remark; (None, "") when gradients flow as they should.
+
+    Only where NaN gradients are the point of the exercise (`finite_gradients`) do they decide.
+    """
+    exercise = evidence.exercise
+    if any(returned.kind != "float" for returned in exercise.returns):
+        return None, ""
+    case = next(
+        case for case, ok in zip(evidence.cases, evidence.right, strict=True) if ok and exercise.counts(case)
+    )
+    wanted, got = _slopes(exercise.reference, case), _slopes(fn, case)
+    if got.error is not None:
+        code = got.error_text.replace("`", "'")
+        return None, f"One remark: with gradients switched on it stops with `{code}`. {_NO_WAY_BACK}"
+    names = list(inspect.signature(exercise.reference).parameters)
+    names = [names[i] for i, argument in enumerate(case.arguments) if _learns(argument)]
+    cut = [
+        f"`{name}`"
+        for name, a, b in zip(names, wanted.leaves, got.leaves, strict=True)
+        if a.numel() and not b.numel()
+    ]
+    if cut:
+        which = (
+            "no gradient reaches the inputs" if len(cut) == len(names) else f"none reaches {in_a_row(cut)}"
+        )
+        return None, f"One remark: the numbers are right, but {which}. {_NO_WAY_BACK}"
+    broken = {name: b for name, b in zip(names, got.leaves, strict=True) if not bool(b.isfinite().all())}
+    if not broken:
+        return None, ""
+    if not exercise.finite_gradients:
+        listed = in_a_row([f"`{name}`" for name in broken])
+        return None, f"One remark: the numbers are right, but gradients of {listed} are not finite."
+    return _not_finite(case, broken), ""
+
+
+def _not_finite(case: Case, broken: dict[str, Tensor]) -> Finding:
+    """Weights that were NaN when they met the values spoil v; a softmax of nothing spoils q and k."""
+    listed = in_a_row([f"`{name}`" for name in broken])
+    name, slope = next(iter(broken.items()))
+    count = int((~slope.isfinite()).sum())
+    when = f"{case.label[:1].upper()}{case.label[1:]} ({case.in_words()})"
+    seen = f"{when}: {count} of {slope.numel()} entries in the gradient of `{name}` are NaN."
+    if "v" in broken:
+        says = (
+            f"The results are right, but on the way back the gradients of {listed} are NaN: the weights were "
+            "still NaN when they multiplied the values. Repairing the results afterwards hides that only "
+            "from the eye."
+        )
+        look = "the order: repair of the weights, weighted sum."
+        return Finding("nan-gradients-of-values", says, seen, look)
+    says = (
+        f"The results are right, but on the way back the gradients of {listed} are NaN: empty rows went "
+        "through a 0/0 that was repaired afterwards, and backwards NaN times 0 is NaN. One step of training "
+        "would spoil every weight."
+    )
+    look = "how hidden scores get their -inf (an added one lets gradients back in), or the sum divided by."
+    return Finding("nan-gradients", says, seen, look)
+
+
+def _slopes(fn: Callable[..., Any], case: Case) -> Outcome:
+    """For each input that could learn: the gradient of one number made of all results, or nothing."""
+    count = sum(_learns(argument) for argument in case.arguments)
+
+    def there_and_back(*arguments: Any) -> tuple[Tensor, ...]:
+        inputs = [argument.requires_grad_() for argument in arguments if _learns(argument)]
+        made = fn(*arguments)
+        parts = [part for part in (made if isinstance(made, (tuple, list)) else (made,)) if _flows(part)]
+        if not parts:
+            return tuple(torch.empty(0) for _ in inputs)
+        slopes = torch.autograd.grad([_one_number(part) for part in parts], inputs, allow_unused=True)
+        return tuple(torch.empty(0) if slope is None else slope for slope in slopes)
+
+    return run(there_and_back, case.fresh(), count, quiet=True)
+
+
+def _one_number(part: Tensor) -> Tensor:
+    """Each entry with a weight of its own: a plain sum over weights would be 1 a row, whatever goes in."""
+    return (part * torch.arange(1, part.numel() + 1, dtype=part.dtype).sin().reshape(part.shape)).sum()
+
+
+def _learns(argument: Any) -> bool:
+    return isinstance(argument, Tensor) and argument.is_floating_point()
+
+
+def _flows(part: Any) -> bool:
+    return isinstance(part, Tensor) and part.requires_grad and part.is_floating_point()
