@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +19,9 @@ from mha_course.exercises.refusing import badly_refused, not_refused
 from mha_course.exercises.structure import structure
 from mha_course.exercises.witness import counted, number, witness
 
+# What may be said of a result's type when it holds numbers.
+_NUMBERS = {"", "numpy", "list", "number", "bool"}
+
 
 def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding:
     """Say what is known: about errors, types, shapes, then numbers, from the most specific on.
@@ -27,8 +32,10 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     case, got = evidence.cases[i], evidence.got[i]
     special = evidence.exercise.special
     finding = special(case, evidence.expected[i], got) if special else None
+    if finding is None and got.error is None and not case.refuses and set(got.odd) <= _NUMBERS:
+        finding = _read(evidence, i, call)
     if finding:
-        return finding
+        return _with_only_right(evidence, finding, i)
     if got.error is not None:
         return _error(evidence, case, got)
     if case.refuses:
@@ -44,6 +51,27 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
                 probed.id if vague else finding.id, says, finding.witness, finding.look or probed.look
             )
     return _with_only_right(evidence, finding, i)
+
+
+def _read(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
+    """What the exercise's own readers see, with an entry that shows it."""
+    for reader in evidence.exercise.readers:
+        # A result can be stranger than a reader foresaw; then the others still have their say.
+        with contextlib.suppress(Exception):
+            finding = reader(evidence, i, call)
+            if finding:
+                return dataclasses.replace(finding, witness=finding.witness or _entry(evidence, i))
+    return None
+
+
+def _entry(evidence: Evidence, i: int) -> str:
+    """One entry that shows the difference; "" where shapes or numbers of things differ."""
+    returns, want, have = evidence.exercise.returns, evidence.expected[i].leaves, evidence.got[i].leaves
+    seen = (
+        witness(evidence.cases[i], returned, a, b, len(returns) > 1)
+        for returned, a, b in zip(returns, want, have, strict=False)
+    )
+    return next((words for words in seen if words), "")
 
 
 def _about_numbers(evidence: Evidence, i: int) -> Finding:
