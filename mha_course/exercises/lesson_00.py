@@ -11,6 +11,7 @@ from mha_course.exercises.outcome import Outcome
 
 def token_ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     """The id of every token; the id of "<unk>" for a token that the vocabulary lacks."""
+    # The list has no gaps: an unknown word keeps its place, or the words after it would move up.
     unknown = vocabulary["<unk>"]
     return [vocabulary.get(token, unknown) for token in tokens]
 

@@ -23,6 +23,7 @@ def softmax_rows(scores: Tensor) -> Tensor:
 
 def scaled_scores(q: Tensor, k: Tensor) -> Tensor:
     """Each query with each key: (..., n_q, d_k), (..., n_k, d_k) -> (..., n_q, n_k)."""
+    # A score sums d_k products, so its spread grows with the root of d_k. The division takes that away.
     d_k = q.shape[-1]
     return q @ k.transpose(-2, -1) / math.sqrt(d_k)
 

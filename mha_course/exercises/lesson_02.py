@@ -17,6 +17,7 @@ def average_of_targets(values: Tensor, targets: list[int]) -> Tensor:
 
 def one_target_each(values: Tensor, targets: list[int]) -> Tensor:
     """What h heads give when head i looks at targets[i] only, concatenated: (h, n, d_v) -> (h * d_v,)."""
+    # All weight of head i is on one token, so its output is that token's value, unmixed.
     heads = [values[i, target] for i, target in enumerate(targets)]
     return torch.cat(heads)
 

@@ -11,6 +11,7 @@ from mha_course.exercises.mistakes_03 import HEAD_SIZE_MISTAKES, SPLIT_MISTAKES,
 
 def head_size(d_model: int, h: int) -> int:
     """Features per head, d_k = d_model / h; a ValueError when h does not divide d_model."""
+    # Whole-number division would drop the remainder in silence, and with it features of every token.
     if d_model % h:
         raise ValueError(f"d_model={d_model} cannot be split into h={h} equal heads.")
     return d_model // h

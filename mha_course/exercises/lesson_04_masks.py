@@ -15,7 +15,8 @@ from mha_course.exercises.mistakes_of_masks import CAUSAL_MISTAKES, PADDING_MIST
 def causal_mask(n: int) -> Tensor:
     """Each token may attend to itself and to what came before: (n, n) bool, True = may attend."""
     position = torch.arange(n)
-    return position[None, :] <= position[:, None]  # key along, query down
+    # Keys run along a row, queries down; <= and not <, so that a token sees itself and no row is empty.
+    return position[None, :] <= position[:, None]
 
 
 def padding_mask(lengths: Tensor, n: int) -> Tensor:

@@ -23,6 +23,7 @@ def parameter_count(d_model: int, h: int, bias: bool) -> int:
 
 def flop_count(n: int, d_model: int, h: int) -> int:
     """Operations of the matrix products for one sentence of n tokens; a multiply-add counts as two."""
+    # A head's share of the width is d_k, so h heads together cost what one wide head would.
     d_k = d_model // h
     projections = 4 * 2 * n * d_model * d_model  # queries, keys, values and W_O
     scores = h * 2 * n * n * d_k
@@ -41,6 +42,7 @@ def multi_head_attention(
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
     heads = torch.softmax(scores, dim=-1) @ v
+    # Until here no head has seen another one. W_O is where they meet.
     concat = heads.transpose(1, 2).reshape(b, n, d_model)
     return concat @ w_o
 
