@@ -32,10 +32,12 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     case, got = evidence.cases[i], evidence.got[i]
     special = evidence.exercise.special
     finding = special(case, evidence.expected[i], got) if special else None
-    if finding is None and got.error is None and not case.refuses and set(got.odd) <= _NUMBERS:
-        finding = _read(evidence, i, call)
     if finding:
-        return _with_only_right(evidence, finding, i)
+        return finding
+    if got.error is None and not case.refuses and set(got.odd) <= _NUMBERS:
+        finding = _read(evidence, i, call)
+        if finding:
+            return _with_only_right(evidence, finding, i)
     if got.error is not None:
         return _error(evidence, case, got)
     if case.refuses:
