@@ -1,4 +1,4 @@
-"""Answers as students write them: every known mistake in two styles, right ones in six, unlisted wrong ones."""
+"""Answers as students write them: known mistakes in two styles, right ones in six, unlisted wrong ones."""
 
 from __future__ import annotations
 

@@ -1,0 +1,105 @@
+"""Calls of the exercises at sizes that hypothesis draws: all different, so that no two axes look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+from torch import Generator, Tensor
+
+from mha_course.exercises.exercise import draw, numbered
+from mha_course.exercises.lesson_01 import drawn_mask
+from mha_course.exercises.lesson_04_heads import projected
+
+Arguments = tuple[Any, ...]
+Call = Callable[["Sizes"], Arguments]
+
+
+class Sizes:
+    """Sizes that differ from one another, and the numbers that go with them."""
+
+    def __init__(self, sizes: list[int], seed: int) -> None:
+        self.b, self.h, self.n, self.m, self.d_k, self.d_v = sizes
+        self.g: Generator = torch.Generator().manual_seed(seed)
+
+    @property
+    def d_model(self) -> int:
+        return self.h * self.d_k
+
+    def tensor(self, *shape: int) -> Tensor:
+        return draw(self.g, *shape)
+
+    def whole(self, low: int, high: int, count: int) -> list[int]:
+        """Different whole numbers from low to high - 1."""
+        return (torch.randperm(high - low, generator=self.g)[:count] + low).tolist()
+
+    def __repr__(self) -> str:
+        return f"b={self.b}, h={self.h}, n={self.n}, m={self.m}, d_k={self.d_k}, d_v={self.d_v}"
+
+
+def drawn_sizes() -> st.SearchStrategy[Sizes]:
+    """Six different sizes from 2 to 9, whose products differ as well, and a seed."""
+    six = st.lists(st.integers(2, 9), min_size=6, max_size=6, unique=True)
+    return st.builds(Sizes, six.filter(_no_product_is_a_size), st.integers(0, 2**20))
+
+
+def _no_product_is_a_size(sizes: list[int]) -> bool:
+    _, h, _, _, d_k, _ = sizes
+    return h * d_k not in sizes
+
+
+def _tokens(s: Sizes) -> Arguments:
+    words = [f"word{i}" for i in range(s.n + s.m)]
+    ids = s.whole(0, 40, len(words) + 1)
+    vocabulary = dict(zip(["<unk>", *words[: s.n]], ids, strict=False))
+    return [words[i] for i in s.whole(0, len(words), s.d_v)], vocabulary
+
+
+def _attention(s: Sizes, hidden_rows: bool = False) -> Arguments:
+    q, k, v = s.tensor(s.b, s.n, s.d_k), s.tensor(s.b, s.m, s.d_k), s.tensor(s.b, s.m, s.d_v)
+    mask = drawn_mask(s.g, s.n, s.m)
+    if hidden_rows:
+        mask[s.whole(0, s.n, s.n // 2)] = False
+    return q, k, v, mask
+
+
+def _heads(s: Sizes) -> Arguments:
+    return (*projected(s.g, s.b, s.n, s.d_model, 3), s.h)
+
+
+def _layer(s: Sizes) -> Arguments:
+    mask = drawn_mask(s.g, s.n, s.n) if s.m % 2 else None
+    return (*projected(s.g, s.b, s.n, s.d_model, 4), s.h, mask)
+
+
+def _lengths(s: Sizes) -> Arguments:
+    return torch.randint(1, s.n + 1, (s.b,), generator=s.g), s.n
+
+
+CALLS: dict[str, Call] = {
+    "token_ids": _tokens,
+    "softmax_rows": lambda s: (s.tensor(s.n, s.m),),
+    "scaled_scores": lambda s: (s.tensor(s.b, s.n, s.d_k), s.tensor(s.b, s.m, s.d_k)),
+    "attention": _attention,
+    "average_of_targets": lambda s: (s.tensor(s.n, s.d_v), s.whole(0, s.n, 2)),
+    "one_target_each": lambda s: (
+        s.tensor(s.h, s.n, s.d_v),
+        torch.randint(s.n, (s.h,), generator=s.g).tolist(),
+    ),
+    "head_size": lambda s: (s.d_model, s.h),
+    "split_heads": lambda s: (numbered(s.b, s.n, s.d_model), s.h),
+    "stack_heads": lambda s: (numbered(s.h, s.m, s.d_k),),
+    "loop_heads": _heads,
+    "batched_heads": _heads,
+    "causal_mask": lambda s: (s.n,),
+    "padding_mask": _lengths,
+    "empty_rows": lambda s: _attention(s, hidden_rows=True),
+    "merge_heads": lambda s: (numbered(s.b, s.h, s.n, s.d_k),),
+    "head_contributions": lambda s: (s.tensor(s.b, s.h, s.n, s.d_k), s.tensor(s.d_model, s.d_model)),
+    "fold_value_bias": lambda s: (s.tensor(s.n), s.tensor(s.n, s.n), s.tensor(s.n)),
+    "parameter_count": lambda s: (s.d_model, s.h, bool(s.n % 2)),
+    "flop_count": lambda s: (s.n, s.d_model, s.h),
+    "multi_head_attention": _layer,
+}
