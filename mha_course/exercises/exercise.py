@@ -109,7 +109,6 @@ class Exercise:
     also: tuple[str, ...] = ()
     finite_gradients: bool = False
     special: Callable[[Case, Any, Any], Any] | None = None
-    reader: Callable[[Any, Callable[..., Any]], Any] | None = None
     readers: tuple[Callable[[Any, int, Callable[[tuple[Any, ...]], Any]], Any], ...] = ()
 
     def cases(self, seed: int = 0) -> list[Case]:
