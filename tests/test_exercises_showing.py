@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import torch
 
-from mha_course import progress
+from mha_course import masks, progress
 from mha_course.exercises import catalogue, check, hint, solution
 from mha_course.exercises.panel import STYLE, code, marked
 from mha_course.exercises.registry import EXERCISES
@@ -85,23 +87,58 @@ def test_hints_are_collapsed_and_grow(name: str) -> None:
     assert second.replace("`", "") not in repr(hint(name))
     assert third.replace("`", "") in repr(hint(name, 3))
     assert repr(hint(name, 99)) == repr(hint(name, 3)) and repr(hint(name, "x")) == repr(hint(name))
+    for level in (1, 2, 3):
+        html = hint(name, level)._repr_html_()
+        assert html.count("<details open>") == level and html.count("<details") == 3
+        assert Page(html).text == page.text
+    assert repr(hint(name, 1)) == repr(hint(name, -4)) == repr(hint(name))
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_solutions_are_collapsed_and_whole(name: str) -> None:
+    progress.mark_attempted(name)
     source = EXERCISES[name].source()
     note = solution(name)
     page = Page(note._repr_html_())
-    assert page.tags.count("details") == 1
+    assert page.tags.count("details") == 1 and "<details>" in note._repr_html_()
     assert source in page.text  # highlighting and escaping lose nothing
     assert source in repr(note)
     assert source.startswith(f"def {name}(") and EXERCISES[name].why.replace("`", "") in repr(note)
 
 
-def test_before_an_attempt_the_solution_says_so() -> None:
-    assert "haven't checked" in Page(solution("causal_mask")._repr_html_()).text
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_solution_says_why_in_a_comment(name: str) -> None:
+    tokens = tokenize.generate_tokens(io.StringIO(EXERCISES[name].source()).readline)
+    comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    # A comment of one or two words names a thing; a reason takes a few more.
+    assert any(len(re.findall(r"[^\W\d_]{2,}", comment)) >= 5 for comment in comments), comments
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_before_an_attempt_the_solution_stays_closed(name: str) -> None:
+    bodies = [line.strip() for line in EXERCISES[name].source().splitlines()[2:]]
+    for text in (Page(solution(name)._repr_html_()).text, repr(solution(name))):
+        assert "first attempt" in text and f'solution("{name}", insist=True)' in text
+        assert f'check("{name}", {name})' in text
+        assert not any(line in text for line in bodies if len(line) > 8), "a line of the solution is shown"
+        assert EXERCISES[name].why.replace("`", "") not in text
+    insisted = solution(name, insist=True)
+    assert EXERCISES[name].source() in Page(insisted._repr_html_()).text
+    assert "haven't checked" in Page(insisted._repr_html_()).text and EXERCISES[name].source() in repr(
+        insisted
+    )
+
+
+def test_an_attempt_opens_the_solution_and_nothing_less_does() -> None:
+    for nothing in (lambda n: ..., None, 3, masks.causal_mask):
+        check("causal_mask", nothing)
+        assert "first attempt" in repr(solution("causal_mask"))
     check("causal_mask", lambda n: torch.ones(n, n))
     assert "haven't checked" not in Page(solution("causal_mask")._repr_html_()).text
+    assert EXERCISES["causal_mask"].source() in repr(solution("causal_mask"))
+    assert "first attempt" in repr(solution("padding_mask"))
+    progress.mark_solved("padding_mask")  # solved by a version that noted no attempts
+    assert EXERCISES["padding_mask"].source() in repr(solution("padding_mask"))
 
 
 def test_the_catalogue_lists_everything_and_marks_what_is_solved() -> None:

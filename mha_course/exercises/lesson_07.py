@@ -17,7 +17,8 @@ def parameter_count(d_model: int, h: int, bias: bool) -> int:
     """Learned numbers of the layer: four square matrices, and a bias for each if there are any."""
     d_k = d_model // h
     per_head = 3 * d_model * d_k  # W_Q, W_K and W_V of one head
-    weights = h * per_head + d_model * d_model  # h cancels out
+    # h times as many heads, each h times as narrow: h cancels out.
+    weights = h * per_head + d_model * d_model
     return weights + (4 * d_model if bias else 0)
 
 

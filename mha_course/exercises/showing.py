@@ -2,68 +2,72 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mha_course import progress
 from mha_course.exercises.checking import unknown_name
+from mha_course.exercises.note import Note
 from mha_course.exercises.panel import code, marked, panel, paragraph
 from mha_course.exercises.registry import EXERCISES, find
 
 LEVELS = ("Nudge", "Pointer", "Steps in words")
+_UNTRIED = "You haven't checked an answer of yours yet. A wrong one teaches more than a right one read."
 
 
-@dataclass(frozen=True)
-class Note:
-    """Something to read: HTML for a notebook, text for everything else."""
-
-    html: str
-    text: str
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def hint(name: str, level: int = 1) -> Note:
+def hint(name: str, level: int | None = None) -> Note:
     """Three hints, each stronger than the one before, collapsed until they are clicked.
 
-    level: how many of them plain text shows (1 to 3). An unknown name gives a sentence, not an error.
+    level: how many of them are open from the start (1 to 3); left out, a notebook opens none and plain
+    text shows the first. An unknown name gives a sentence, not an error.
     """
     exercise = find(name)
     if exercise is None:
         return _unknown(name)
+    wanted = min(max(level, 1), len(LEVELS)) if isinstance(level, int) else 0
     blocks = "".join(
-        f"<details><summary>{i} · {title}</summary>{_steps(text) if i == 3 else paragraph(text)}</details>"
+        f"<details{' open' if i <= wanted else ''}><summary>{i} · {title}</summary>"
+        f"{_steps(text) if i == len(LEVELS) else paragraph(text)}</details>"
         for i, (title, text) in enumerate(zip(LEVELS, exercise.hints, strict=True), 1)
     )
     head = paragraph(f"Hints for `{exercise.name}`", "title")
-    level = min(max(level, 1), 3) if isinstance(level, int) else 1
-    shown = [f"{i} · {LEVELS[i - 1]}: {exercise.hints[i - 1]}" for i in range(1, level + 1)]
-    if level < 3:
-        shown.append(f'More: hint("{exercise.name}", {level + 1})')
-    text = "\n".join([f"Hints for {exercise.name}", *shown]).replace("`", "")
+    shown = max(wanted, 1)
+    lines = [f"{i} · {LEVELS[i - 1]}: {exercise.hints[i - 1]}" for i in range(1, shown + 1)]
+    if shown < len(LEVELS):
+        lines.append(f'More: hint("{exercise.name}", {shown + 1})')
+    text = "\n".join([f"Hints for {exercise.name}", *lines]).replace("`", "")
     return Note(panel(head + blocks, label=f"Hints for {exercise.name}"), text)
 
 
-def solution(name: str) -> Note:
-    """One way to write it, collapsed, with a sentence on why it works. An unknown name gives a sentence."""
+def solution(name: str, insist: bool = False) -> Note:
+    """One way to write it, commented, collapsed, with a sentence on why it works; after a first attempt.
+
+    insist: show it before an answer was checked, too. An unknown name gives a sentence, not an error.
+    """
     exercise = find(name)
     if exercise is None:
         return _unknown(name)
+    tried = exercise.name in {**progress.attempted(), **progress.solved()}
+    if not tried and not insist:
+        return _closed(exercise.name)
     source = exercise.source()
-    tried = exercise.name in progress.attempted()
     head = paragraph(f"One way to write `{exercise.name}`", "title")
-    first = (
-        ""
-        if tried
-        else paragraph("You haven't checked an answer of yours yet. A wrong one teaches more.", "note")
-    )
+    first = "" if tried else paragraph(_UNTRIED, "note")
     block = f"<details><summary>Show it</summary>{code(source)}{paragraph(exercise.why)}</details>"
     text = f"One way to write {exercise.name}:\n\n{source}\n\n{exercise.why.replace('`', '')}"
     return Note(panel(head + first + block, label=f"Solution of {exercise.name}"), text)
+
+
+def _closed(name: str) -> Note:
+    """What is said in place of a solution before an answer was checked."""
+    title = f"The solution of `{name}` opens after your first attempt"
+    lines = [
+        f'{_UNTRIED} Write what you have, however unfinished, and run `check("{name}", {name})`.',
+        f'Stuck at the start? `hint("{name}")` helps. '
+        f'To see the solution all the same: `solution("{name}", insist=True)`.',
+    ]
+    body = paragraph(title, "title") + "".join(paragraph(line) for line in lines)
+    text = "\n".join([f"{title}.", *lines]).replace("`", "")
+    return Note(panel(body, "open", f"Solution of {name}"), text)
 
 
 def catalogue() -> Note:
@@ -72,8 +76,6 @@ def catalogue() -> Note:
     rows = [(e.lesson, e.name, e.title, e.name in done) for e in EXERCISES.values()]
     count = f"{sum(row[3] for row in rows)} of {len(rows)} solved"
     body = "".join(
-        f""
-        f""
         f"<tr><td>{lesson}</td><td>{marked(f'`{name}`')}</td><td>{marked(title)}</td><td>{_mark(ok)}</td></tr>"
         for lesson, name, title, ok in rows
     )
