@@ -54,7 +54,7 @@ _OTHER_METHODS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A changed function. change: what was done, as "line: before -> after"."""
+    """A changed function. change: what was done, as "code of the line | before -> after"."""
 
     change: str
     fn: Callable[..., Any]
@@ -64,7 +64,7 @@ def mutants(fn: Callable[..., Any]) -> Iterator[Mutant]:
     """Every function that one small change makes of fn; those that Python refuses are left out."""
     text = textwrap.dedent(inspect.getsource(fn))
     tree = _Bare().visit(ast.parse(text))
-    names = _names(tree)
+    names, lines = _names(tree), text.splitlines()
     seen = {ast.unparse(tree)}
     for i, node in enumerate(ast.walk(tree)):
         for other in _changed(node, names):
@@ -78,7 +78,8 @@ def mutants(fn: Callable[..., Any]) -> Iterator[Mutant]:
             seen.add(source)
             made = _made(source, fn)
             if made is not None:
-                yield Mutant(f"line {node.lineno}: {ast.unparse(node)} -> {_shown(other)}", made)
+                line = lines[node.lineno - 1].partition("  #")[0].strip()
+                yield Mutant(f"{line} | {ast.unparse(node)} -> {_shown(other)}", made)
 
 
 class _Bare(ast.NodeTransformer):

@@ -16,15 +16,15 @@ from tests.exercises.mutants import mutants
 # Changes that leave the function right, by what they change, with the reason.
 EVERYWHERE = {
     r"\.transpose\(([-\d]+), ([-\d]+)\) -> .*\.transpose\(\2, \1\)$": "its two axes have no order",
-    r"^line \d+: -?2 -> -?2$": "of four axes, axis 2 and axis -2 are the same",
+    r"\| -?2 -> -?2$": "of four axes, axis 2 and axis -2 are the same",
     r" 0\.0 -> (-0\.0|0)$": "0, 0.0 and -0.0 are the same number",
-    r"^line 3: q -> k$": "q and k have the same number of features, d_k",
-    r"^line 3: x -> w_[qkv]$": "x and the matrices have the same number of features, d_model",
-    r"^line \d+: (\w+(\.arange\(n\))?)\[None, :\] -> \1$": "broadcasting puts an axis in front by itself",
+    r"\.shape\[-1\].*\| q -> k$": "q and k have the same number of features, d_k",
+    r"\.shape\[-1\].*\| x -> w_[qkv]$": "x and the matrices have the same number of features, d_model",
+    r"\| (\w+(\.arange\(n\))?)\[None, :\] -> \1$": "broadcasting puts an axis in front by itself",
 }
 IN_ONE: dict[str, dict[str, str]] = {
     "softmax_rows": {
-        r"^line [46]: -?1 -> -?1$": "the scores that count have two axes; a batch is worth a remark only",
+        r"\| -?1 -> -?1$": "the scores that count have two axes; a batch is worth a remark only",
     },
     "average_of_targets": {
         r"dtype=values\.dtype": "values are float32 wherever a pass depends on it; float64 gets a remark",
@@ -33,14 +33,14 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"torch\.as_tensor\(lengths\) -> lengths$": "the check hands lengths over as a tensor",
     },
     "empty_rows": {
-        r"^line 6: 0\.0 -> -?1\.0$": "a row of equal scores gives the same weights, and these are emptied",
-        r"^line 4: -?1 -> -?1$": "of the two axes of a mask, axis 1 and axis -1 are the same",
+        r"fill\(empty, 0\.0\) \| 0\.0 -> -?1\.0$": "a row of equal scores gives the same weights, and these are emptied",
+        r"mask\.any.*\| -?1 -> -?1$": "of the two axes of a mask, axis 1 and axis -1 are the same",
     },
     "head_contributions": {
-        r"^line 5: 1 -> (0|-1)$": "W_O is square, as in a layer with d_v = d_model / h",
+        r"w_o\.shape\[1\].*\| 1 -> (0|-1)$": "W_O is square, as in a layer with d_v = d_model / h",
     },
     "flop_count": {
-        r"^line 7: (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
+        r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },
 }
 
