@@ -179,8 +179,10 @@ def _kind(returned: Returned, want: Tensor, have: Tensor) -> Finding:
         )
     if kind_of(want) == "whole" and kind_of(have) == "float":
         same = close(want.double(), have)
-        says = f"A whole number (`int`) is wanted; yours is the float `{number(have)}{'.0' if same else ''}`."
-        says = says if have.ndim == 0 else "Whole numbers are wanted; yours are floats."
+        says = "Whole numbers are wanted; yours are floats."
+        if have.ndim == 0:
+            yours = f"{number(have)}{'.0' if same else ''}"
+            says = f"A whole number (`int`) is wanted; yours is the float `{yours}`."
         return Finding("not-a-whole-number", says, look="the kind of division that you use.")
     return Finding(
         "wrong-dtype", f"The dtype should be `{want.dtype}`; yours is `{have.dtype}`.", look="conversions."
