@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Generator, Tensor
 
+from mha_course.exercises.counted_terms import read_operations, read_parameters
 from mha_course.exercises.exercise import Case, Exercise, Returned
 from mha_course.exercises.lesson_04_heads import projected
 from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES, LAYER_MISTAKES
@@ -108,6 +109,7 @@ EXERCISES = (
         ),
         why="h heads of width d_model / h are as large together as one head of width d_model: h cancels out.",
         twins=("cost.parameter_count",),
+        readers=(read_parameters,),
     ),
     Exercise(
         name="flop_count",
@@ -133,6 +135,7 @@ EXERCISES = (
         ),
         why="8 n d_model² + 4 n² d_model: the heads share the width, so h cancels out again.",
         twins=("cost.attention_flops",),
+        readers=(read_operations,),
     ),
     Exercise(
         name="multi_head_attention",
