@@ -10,6 +10,7 @@ _HOMES = {
     "OutputMixer": "output_mixer",
     "ShapeTracer": "shape_tracer",
     "SoftmaxExplorer": "softmax_explorer",
+    "ask": "question",
     "predict": "prediction",
     "reveal": "prediction",
 }
