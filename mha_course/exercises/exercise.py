@@ -85,6 +85,8 @@ class Exercise:
     twins: names of the course's own functions that do the same, as "attention.split_heads".
     also: other names under which it is found.
     finite_gradients: a right result whose gradients are NaN does not pass.
+    reads: reads what an unknown wrong answer did, whatever its numbers: a Finding from the Evidence and one
+    more call with other arguments, or None.
     special: what only this exercise can say about a wrong answer that is no known mistake: a Finding from
     a case, what was expected and what came (two Outcomes), or None.
     readers: the same for what takes more than one case, or more calls, to see: each gets the evidence, the
@@ -108,6 +110,7 @@ class Exercise:
     twins: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     finite_gradients: bool = False
+    reads: Callable[[Any, Callable[..., Any]], Any] | None = None
     special: Callable[[Case, Any, Any], Any] | None = None
     readers: tuple[Callable[[Any, int, Callable[[tuple[Any, ...]], Any]], Any], ...] = ()
 

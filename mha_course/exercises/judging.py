@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -98,10 +99,20 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     if finding:
         return _no(exercise, finding, _aside(evidence))
     call = functools.partial(run, fn, results=exercise.results, quiet=True)
-    finding = not_repeatable(got[0], again) or describe(evidence, call)
+    finding = not_repeatable(got[0], again) or _read(evidence, call) or describe(evidence, call)
     return _no(
         exercise, finding, _aside(evidence), names_in_another_order(exercise, fn), read_from_outside(fn)
     )
+
+
+def _read(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
+    """What the exercise's own reader makes of an unknown answer, or None."""
+    if evidence.exercise.reads is None:
+        return None
+    # Its results can be stranger than a reader foresees; what `describe` says is true of all of them.
+    with contextlib.suppress(RuntimeError, ValueError, TypeError, IndexError, OverflowError):
+        return evidence.exercise.reads(evidence, call)
+    return None
 
 
 def passes(exercise: Exercise, fn: Callable[..., Any]) -> bool:

@@ -10,6 +10,8 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes_of_empty_rows import EMPTY_MISTAKES
 from mha_course.exercises.mistakes_of_masks import CAUSAL_MISTAKES, PADDING_MISTAKES
+from mha_course.exercises.reading_lengths import read_padding_mask
+from mha_course.exercises.reading_masks import read_causal_mask
 
 
 def causal_mask(n: int) -> Tensor:
@@ -90,6 +92,7 @@ EXERCISES = (
         inputs=_causal_inputs,
         returns=(Returned("mask", ("n", "n"), kind="bool"),),
         mistakes=CAUSAL_MISTAKES,
+        reads=read_causal_mask,
         hints=(
             "Which keys may query 3 look at? Write the first three rows by hand.",
             (
@@ -114,6 +117,7 @@ EXERCISES = (
         inputs=_padding_inputs,
         returns=(Returned("mask", ("b", "1", "1", "n"), kind="bool"),),
         mistakes=PADDING_MISTAKES,
+        reads=read_padding_mask,
         one_of=("for lengths in a tensor", "for lengths in a list"),
         hints=(
             "A sentence of length 3 has real tokens at positions 0, 1 and 2.",

@@ -115,10 +115,10 @@ def _said(evidence: Evidence, *mistakes: Mistake) -> Finding:
     if len(mistakes) == 1 and mistakes[0].alone:
         says = f"{_filled(mistakes[0].alone, case.sizes)} {says}"
     look = " And: ".join(_filled(m.look, case.sizes) for m in mistakes)
-    return Finding("+".join(m.id for m in mistakes), says, _seen(evidence), look)
+    return Finding("+".join(m.id for m in mistakes), says, seen(evidence), look)
 
 
-def _seen(evidence: Evidence) -> str:
+def seen(evidence: Evidence) -> str:
     """One thing that shows the difference: an entry, a shape, or the error."""
     i = evidence.first_wrong()
     exercise, case = evidence.exercise, evidence.cases[i]

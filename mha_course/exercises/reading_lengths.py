@@ -1,0 +1,178 @@
+"""Reading a padding mask that is no known mistake: which axis is which, and where it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate, product
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.exercise import Case
+from mha_course.exercises.outcome import Outcome
+from mha_course.exercises.reading_masks import Part, open_places, readable, said
+
+_LOOK_SHAPE = "the shape `(b, 1, 1, n)`, and where the new axes go."
+
+
+def read_padding_mask(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
+    """Shape, kind and open places of a mask made from lengths; None when it can't be read."""
+    tables: list[tuple[Case, Tensor]] = []
+    about: list[Part] = []
+    for i in readable(evidence):
+        opened, kind = open_places(evidence.got[i].leaves[0])
+        if opened is None:
+            return said(evidence, [kind])
+        table, shape = _table(opened, evidence.cases[i])
+        # The first one is talked about; the others show whether what is said of it holds for them as well.
+        about = about or [*([kind] if kind else []), *shape]
+        if table is None:
+            return said(evidence, about)
+        tables.append((evidence.cases[i], table))
+    if not tables:
+        return None
+    return said(evidence, [*(_known(tables, evidence) or _interval(tables)), *about])
+
+
+def _known(tables: list[tuple[Case, Tensor]], evidence: Evidence) -> list[Part]:
+    """A listed mistake that leaves the same places open, whatever else is wrong with this mask."""
+    for mistake in evidence.exercise.mistakes:
+        theirs = [mistake.wrong(*case.fresh()) for case, _ in tables]
+        if all(
+            mask.dtype == torch.bool
+            and mask.shape == (len(t), 1, 1, t.shape[1])
+            and torch.equal(mask[:, 0, 0], t)
+            for mask, (_, t) in zip(theirs, tables, strict=True)
+        ):
+            return [Part(mistake.id, mistake.says, mistake.look)]
+    return []
+
+
+def _table(opened: Tensor, case: Case) -> tuple[Tensor | None, list[Part]]:
+    """The mask as (b, n), and what is wrong with its shape; None when no such table is in it."""
+    b, n = case.sizes["b"], case.sizes["n"]
+    shape = tuple(opened.shape)
+    if len(shape) == 4 and shape[:3] == (b, 1, 1):
+        return opened[:, 0, 0], []
+    names = ", ".join({b: "b", n: "n"}.get(size, str(size)) for size in shape)
+    says = f"Its shape is `{shape}`, `({names})`; `(b, 1, 1, n)` is wanted."
+    sentences = [axis for axis, size in enumerate(shape) if size == b]
+    tokens = [axis for axis, size in enumerate(shape) if size != b and size > 1]
+    if not sentences:
+        says += " No axis is left for the sentences: they have one mask in common, or were cut off."
+        return None, [Part("no-axis-of-sentences", says, "what happens to the axis of `lengths`.")]
+    if not tokens:
+        says += " No axis is left for the tokens."
+        return None, [Part("no-axis-of-tokens", says, "where positions take part.")]
+    # Of several axes of tokens only one may matter: the others are the mask written out.
+    for keep in reversed(tokens):
+        others = [axis for axis in range(opened.ndim) if axis not in (keep, sentences[0])]
+        first = opened
+        for axis in others:
+            first = first.narrow(axis, 0, 1)
+        if torch.equal(first.expand(shape), opened):
+            table = first.movedim((sentences[0], keep), (0, 1)).reshape(b, shape[keep])
+            if sentences[0] > keep:
+                says += " The sentences stand behind the tokens."
+            elif len(tokens) > 1:
+                says += " It is written out for every query or head; a 1 there broadcasts by itself."
+            return table, [Part("shape", says, _LOOK_SHAPE)]
+    if len(tokens) == 2 and sentences[0] < tokens[0]:
+        query, key = tokens
+        keys = opened.any(query, keepdim=True)
+        if torch.equal(keys & opened.any(key, keepdim=True), opened):
+            says += " Rows of the padding are hidden as well, so they have nothing to attend to."
+            return keys.reshape(b, shape[key]), [Part("rows-and-columns", says, _LOOK_SHAPE)]
+    return None, [Part("shape", says, _LOOK_SHAPE)]
+
+
+def _interval(tables: list[tuple[Case, Tensor]]) -> list[Part]:
+    """From where to where each sentence is open, as expressions of its length; nothing when that is right."""
+    case, table = tables[0]
+    columns = table.shape[1]
+    if columns != case.sizes["n"]:
+        says = f"There are {columns} places for tokens; the batch is filled up to n = {case.sizes['n']}."
+        return [Part("another-width", says, "the last axis.")]
+    look = "the comparison of positions and lengths: its two sides, and its direction."
+    if all(bool(t.all()) for _, t in tables):
+        return [
+            Part("everything-open", "Everything is open, the padding as well.", "where `lengths` counts.")
+        ]
+    if not any(bool(t.any()) for _, t in tables):
+        return [Part("everything-closed", "Nothing is open: the real tokens are hidden as well.", look)]
+    for turned in (False, True):
+        for (start, first), (stop, last) in product(_PLACES.items(), _PLACES.items()):
+            if all(_fits(c, t != turned, first, last) for c, t in tables):
+                if (start, stop, turned) == ("position 0", "the sentence's length", False):
+                    return []
+                hidden = "Hidden" if turned else "Open"
+                says = f"{hidden} are the positions from {start} up to, not including, {stop}."
+                return [Part("another-interval", says, look)]
+    longer = [row for row, wanted in _rows(tables) if bool((row & ~wanted).any())]
+    some = "padding is open" if longer else "real tokens are hidden"
+    sentence = next(i for i, (row, wanted) in enumerate(_rows(tables)) if not torch.equal(row, wanted))
+    says = f"In sentence {sentence + 1} (length {_lengths(case)[sentence % len(table)]}) {some}."
+    return [Part("some-sentences-wrong", says, look)]
+
+
+def _rows(tables: list[tuple[Case, Tensor]]) -> list[tuple[Tensor, Tensor]]:
+    return [
+        (row, torch.arange(len(row)) < length)
+        for case, table in tables
+        for row, length in zip(table, _lengths(case), strict=True)
+    ]
+
+
+def _lengths(case: Case) -> list[int]:
+    return [int(length) for length in case.arguments[0]]
+
+
+def _fits(case: Case, table: Tensor, first: Callable, last: Callable) -> bool:
+    lengths, n = _lengths(case), case.sizes["n"]
+    position = torch.arange(table.shape[1])[None, :]
+    start, stop = torch.tensor(first(lengths, n))[:, None], torch.tensor(last(lengths, n))[:, None]
+    return torch.equal(table, (position >= start) & (position < stop))
+
+
+def _each(place: Callable[[int, int], int]) -> Callable[[list[int], int], list[int]]:
+    return lambda lengths, n: [place(length, n) for length in lengths]
+
+
+def _same(place: Callable[[list[int], int], int]) -> Callable[[list[int], int], list[int]]:
+    return lambda lengths, n: [place(lengths, n)] * len(lengths)
+
+
+# Places in a sentence, in words and as numbers; the nearest at hand come first.
+_PLACES: dict[str, Callable[[list[int], int], list[int]]] = {
+    "position 0": _each(lambda length, n: 0),
+    "the sentence's length": _each(lambda length, n: length),
+    "the end (n)": _each(lambda length, n: n),
+    "position 1": _each(lambda length, n: 1),
+    "the sentence's length + 1": _each(lambda length, n: length + 1),
+    "the sentence's length - 1": _each(lambda length, n: length - 1),
+    "the sentence's length + 2": _each(lambda length, n: length + 2),
+    "the sentence's length - 2": _each(lambda length, n: length - 2),
+    "the last position (n - 1)": _each(lambda length, n: n - 1),
+    "n minus the length": _each(lambda length, n: n - length),
+    "n minus the length + 1": _each(lambda length, n: n - length + 1),
+    "n minus the length - 1": _each(lambda length, n: n - length - 1),
+    "twice the length": _each(lambda length, n: 2 * length),
+    "half the length": _each(lambda length, n: length // 2),
+    "the longest length": _same(lambda lengths, n: max(lengths)),
+    "the shortest length": _same(lambda lengths, n: min(lengths)),
+    "the first sentence's length": _same(lambda lengths, n: lengths[0]),
+    "the last sentence's length": _same(lambda lengths, n: lengths[-1]),
+    "the mean length": _same(lambda lengths, n: sum(lengths) // len(lengths)),
+    "the mean length, rounded up": _same(lambda lengths, n: -(-sum(lengths) // len(lengths))),
+    "the number of sentences (b)": _same(lambda lengths, n: len(lengths)),
+    "the sum of the lengths so far": lambda lengths, n: list(accumulate(lengths)),
+    "the sum of the lengths before": lambda lengths, n: [0, *accumulate(lengths)][:-1],
+    "the length in the sorted list": lambda lengths, n: sorted(lengths),
+    "the length in the list sorted downwards": lambda lengths, n: sorted(lengths, reverse=True),
+    "the length in the list read backwards": lambda lengths, n: lengths[::-1],
+    "the previous sentence's length": lambda lengths, n: [lengths[-1], *lengths[:-1]],
+    "the next sentence's length": lambda lengths, n: [*lengths[1:], lengths[0]],
+    "the sentence's number in the batch": lambda lengths, n: list(range(len(lengths))),
+    "the sentence's number + 1": lambda lengths, n: [i + 1 for i in range(len(lengths))],
+}
