@@ -292,3 +292,9 @@ def test_answers_come_quickly() -> None:
     start = time.process_time()
     check("multi_head_attention", unknown)
     assert time.process_time() - start < 1.0
+
+
+def test_what_torch_cannot_do_is_an_error_and_not_an_empty_function() -> None:
+    verdict = check("attention", lambda q, k, v, mask=None: (v, torch.softmax(q > 0, -1)))
+    assert verdict.diagnosis == "raised", verdict
+    assert "Bool" in verdict.message or "bool" in verdict.message

@@ -36,6 +36,11 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         "the dtype of the mask.",
     ),
     (
+        r"not implemented for '(Bool|Long|Int)'",
+        "That can't be done with booleans or whole numbers.",
+        f"{_WHERE}: is it the scores that stand there, or a mask?",
+    ),
+    (
         r"operator, (with|on) a bool tensor",
         "A boolean tensor has no minus. `~` turns True and False round.",
         "the sign in front of the mask.",
