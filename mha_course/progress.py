@@ -53,7 +53,7 @@ def save_answer(key: str, choice: str, right: bool) -> str | None:
         entry = dict(before) if isinstance(before, dict) else {}
         if right or entry.get("right") is not True:
             entry.update(choice=choice, right=bool(right))
-        entry["tries"] = _tries(entry) + 1
+        entry["tries"] = tries_of(entry) + 1
         kept[key] = entry
 
     return record_file.change(PROGRESS, "answers", update)
@@ -62,7 +62,7 @@ def save_answer(key: str, choice: str, right: bool) -> str | None:
 def answers() -> dict[str, Answer]:
     """Every answer that is kept, by the question's key."""
     return {
-        key: Answer(choice=entry["choice"], right=entry.get("right") is True, tries=max(1, _tries(entry)))
+        key: Answer(choice=entry["choice"], right=entry.get("right") is True, tries=max(1, tries_of(entry)))
         for key, entry in record_file.entries(PROGRESS, "answers").items()
         if isinstance(entry, dict) and isinstance(entry.get("choice"), str)
     }
@@ -93,13 +93,18 @@ def trouble() -> str | None:
     return record_file.trouble()
 
 
+def unreadable() -> list[str]:
+    """A sentence for each file in my_course/ that is there and can't be read; usually none."""
+    return [sentence for file in (PROGRESS, PREDICTIONS) if (sentence := record_file.unreadable(file))]
+
+
 def _mark(section: str, name: str) -> str | None:
-    now = _now()
-    _check_strings(name, now)
+    when = now()
+    _check_strings(name, when)
     if name in record_file.entries(PROGRESS, section):
         return record_file.trouble()
     # Another kernel may have been first in the meantime.
-    return record_file.change(PROGRESS, section, lambda kept: kept.setdefault(name, now))
+    return record_file.change(PROGRESS, section, lambda kept: kept.setdefault(name, when))
 
 
 def _marks(section: str) -> dict[str, str]:
@@ -112,7 +117,8 @@ def _texts(file: str, section: str) -> dict[str, str]:
     return {key: value for key, value in record_file.entries(file, section).items() if isinstance(value, str)}
 
 
-def _tries(entry: dict) -> int:
+def tries_of(entry: dict[str, object]) -> int:
+    """How many tries an entry of `answers` counts; 0 when it holds no sensible number."""
     tries = entry.get("tries")
     return tries if isinstance(tries, int) and not isinstance(tries, bool) and 0 <= tries < 10**9 else 0
 
@@ -122,5 +128,6 @@ def _check_strings(key: object, value: object) -> None:
         raise ValueError(f"key and text are strings; got {key!r} and {value!r}.")
 
 
-def _now() -> str:
+def now() -> str:
+    """The time as it is noted: local, with its distance from UTC, to the second."""
     return datetime.now().astimezone().isoformat(timespec="seconds")

@@ -47,9 +47,7 @@ def change(file: str, section: str, update: Change) -> str | None:
             with file_lock(folder / LOCK, PATIENCE_SECONDS):
                 # Through a link, so that a file that lives elsewhere goes on living there.
                 path = Path(os.path.realpath(folder / file))
-                record = _whole(path, {name for name, _ in waiting})
-                _apply(waiting, record)
-                _write(path, record)
+                replace(path, serialised(_applied(waiting, _sound(path, waiting))))
             del _waiting[file]
             _trouble = None
         except TimeoutError:
@@ -61,15 +59,30 @@ def change(file: str, section: str, update: Change) -> str | None:
 
 def entries(file: str, section: str) -> Section:
     """The entries of one section, with what could not be written yet; none when there is no such section."""
+    found = whole(file).get(section)
+    return found if isinstance(found, dict) else {}
+
+
+def whole(file: str) -> Record:
+    """Every section of a file, those of later versions too, with what could not be written yet."""
     with _here:
         record: Record = {}
         with contextlib.suppress(OSError):
             record = _read(my_course_dir() / file) or {}
-        if not isinstance(record.get(section), dict):
-            record.pop(section, None)
-        _apply([step for step in _waiting.get(file, []) if step[0] == section], record)
-        found = record.get(section, {})
-        return found if isinstance(found, dict) else {}
+        steps = _waiting.get(file, [])
+        return _applied(steps, record)
+
+
+def unreadable(file: str) -> str | None:
+    """One sentence when the file is there and can't be read, else None."""
+    try:
+        if _read(my_course_dir() / file) is not None:
+            return None
+        then = "With your next answer it is put aside under another name and a new one is begun."
+        return f"my_course/{file} is damaged: what it held is not counted here. {then}"
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return f"my_course/{file} can't be read ({reason}): what it holds is not counted here."
 
 
 def trouble() -> str | None:
@@ -132,11 +145,14 @@ def _unwritten(file: str, reason: str) -> str:
     return f"This is kept only until the notebook is closed: my_course/{file} can't be written ({reason})."
 
 
-def _apply(steps: list[tuple[str, Change]], record: Record) -> None:
+def _applied(steps: list[tuple[str, Change]], record: Record) -> Record:
+    """The record with changes made; a section that is no object makes room for one when it is changed."""
     for section, update in steps:
-        found = record.setdefault(section, {})
-        if isinstance(found, dict):
-            update(found)
+        found = record.get(section)
+        if not isinstance(found, dict):
+            found = record[section] = {}
+        update(found)
+    return record
 
 
 def _read(path: Path) -> Record | None:
@@ -149,21 +165,16 @@ def _read(path: Path) -> Record | None:
         return {}
 
 
-def _whole(path: Path, needed: set[str]) -> Record:
-    """The record, fit to be changed in the needed sections. What is broken is kept under another name."""
+def _sound(path: Path, steps: list[tuple[str, Change]]) -> Record:
+    """The record, to be changed by these steps. What they would lose of it is kept under another name."""
     record = _read(path)
     if record is None:
         os.replace(path, _broken_name(path))
         return {}
-    damaged = {name for name in needed if not isinstance(record.get(name, {}), dict)}
-    if damaged:
+    if any(not isinstance(record.get(section, {}), dict) for section, _ in steps):
         shutil.copyfile(path, _broken_name(path))
-    return {name: value for name, value in record.items() if name not in damaged}
+    return record
 
 
 def _broken_name(path: Path) -> Path:
     return free_name(path.parent, f"{path.stem}.broken-{time.strftime('%Y-%m-%d-%H%M%S')}")
-
-
-def _write(path: Path, record: Record) -> None:
-    replace(path, serialised(record))

@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the ground up. A module may import from its own floor or from floors below.
 FLOORS = [
     {"data_files", "theme", "workspace", "launcher", "environment", "sizes"}
-    | {"file_lock", "record_file", "progress"},
+    | {"file_lock", "record_file", "progress", "progress_transfer"},
     {"text"},
     {"attention", "masks", "positions"},
     {"layers", "annotated"},

@@ -37,9 +37,9 @@ def test_a_prediction_comes_back_as_it_was_written_and_a_later_one_replaces_it(h
 
 
 def test_the_first_solution_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_now", lambda: "first")
+    monkeypatch.setattr(progress, "now", lambda: "first")
     progress.mark_solved("split_heads")
-    monkeypatch.setattr(progress, "_now", lambda: "second")
+    monkeypatch.setattr(progress, "now", lambda: "second")
     progress.mark_solved("split_heads")
     progress.mark_solved("merge_heads")
     progress.mark_attempted("attention")

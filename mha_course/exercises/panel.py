@@ -9,7 +9,7 @@ import re
 import tokenize
 from pathlib import Path
 
-from mha_course.theme import colours
+from mha_course.theme import colours, sequential
 
 _TOKENS = {
     "surface": "surface",
@@ -27,8 +27,11 @@ _TOKENS = {
 
 
 def _variables(theme: str) -> str:
-    palette = colours("dark" if theme == "dark" else "light")
-    return "".join(f"--mhx-{name}:{palette[token]};" for name, token in _TOKENS.items())
+    theme = "dark" if theme == "dark" else "light"
+    palette = colours(theme)
+    # "How much" has the blue of the weights, at five eighths of their scale.
+    much = f"--mhx-much:{sequential(theme)[160]};"
+    return much + "".join(f"--mhx-{name}:{palette[token]};" for name, token in _TOKENS.items())
 
 
 def _rules() -> str:
