@@ -8,8 +8,9 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
+from mha_course.exercises.mistakes_of_causal_masks import CAUSAL_MISTAKES
 from mha_course.exercises.mistakes_of_empty_rows import EMPTY_MISTAKES
-from mha_course.exercises.mistakes_of_masks import CAUSAL_MISTAKES, PADDING_MISTAKES
+from mha_course.exercises.mistakes_of_padding_masks import PADDING_MISTAKES
 from mha_course.exercises.reading_lengths import read_padding_mask
 from mha_course.exercises.reading_masks import read_causal_mask
 
@@ -43,11 +44,11 @@ def _causal_inputs(g: Generator) -> list[Case]:
 
 
 def _padding_inputs(g: Generator) -> list[Case]:
-    first, second, empty = [4, 2, 5], [1, 6], [3, 0]
+    first, second, empty = [4, 1, 5, 2], [1, 6], [3, 0]
     return [
-        Case("for lengths in a tensor", (torch.tensor(first), 7), {"b": 3, "n": 7}),
+        Case("for lengths in a tensor", (torch.tensor(first), 7), {"b": 4, "n": 7}),
         Case("for lengths in a tensor", (torch.tensor(second), 6), {"b": 2, "n": 6}),
-        Case("for lengths in a list", (first, 7), {"b": 3, "n": 7}),
+        Case("for lengths in a list", (first, 7), {"b": 4, "n": 7}),
         Case("for lengths in a list", (second, 6), {"b": 2, "n": 6}),
         Case("with an empty sentence", (torch.tensor(empty), 5), {"b": 2, "n": 5}, required=False),
     ]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding
-from mha_course.exercises.outcome import Outcome
+from mha_course.exercises.outcome import Outcome, close, kind_of
 from mha_course.exercises.recognising import seen
 from mha_course.exercises.witness import number
 
@@ -25,6 +25,9 @@ class Part:
 
 def read_causal_mask(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
     """What a mask over n tokens leaves open, as keys seen from the query; None when it can't be read."""
+    finding = known_in_whole_numbers(evidence)
+    if finding:
+        return finding
     masks = [(evidence.cases[i].sizes["n"], evidence.got[i].leaves[0]) for i in readable(evidence)]
     masks = [(n, leaf) for n, leaf in masks if n > 1 and leaf.ndim > 1]
     if not masks:
@@ -52,6 +55,19 @@ def readable(evidence: Evidence) -> list[int]:
     return sorted(cases, key=lambda i: (evidence.right[i], i))
 
 
+def known_in_whole_numbers(evidence: Evidence) -> Finding | None:
+    """A listed mistake that gives the same in floats; whole numbers, of whatever dtype, make it no other."""
+    cases = [i for i in readable(evidence) if kind_of(evidence.got[i].leaves[0]) == "whole"]
+    for mistake in evidence.exercise.mistakes if cases else ():
+        for i in cases:
+            theirs, leaf = mistake.wrong(*evidence.cases[i].fresh()), evidence.got[i].leaves[0]
+            if theirs.dtype == torch.bool or theirs.shape != leaf.shape or not close(theirs, leaf.float()):
+                break
+        else:
+            return Finding(mistake.id, mistake.says, seen(evidence), mistake.look)
+    return None
+
+
 def _known(opened: Tensor, evidence: Evidence) -> list[Part]:
     """A listed mistake that leaves the same places open, whatever else is wrong with this mask."""
     for mistake in evidence.exercise.mistakes:
@@ -70,7 +86,7 @@ def _square(leaf: Tensor, n: int) -> tuple[Tensor | None, list[Part]]:
         says = (
             f"It has {leaf.ndim} axes, `{tuple(leaf.shape)}`; `(n, n)` is wanted, and broadcasts by itself."
         )
-        parts.append(Part("with-head-axes", says, "the shape of what you return."))
+        parts.append(Part("too-many-axes", says, "the shape of what you return."))
         leaf = leaf.reshape(leaf.shape[-2:])
     rows, columns = leaf.shape
     if rows != columns:
@@ -101,11 +117,11 @@ def open_places(mask: Tensor) -> tuple[Tensor | None, Part | None]:
         says = (
             "It holds NaN, as 0 times infinity gives it, where other numbers belong. A mask is boolean here."
         )
-        return (mask.isnan() if values[0] < 0 else ~mask.isnan()), Part("zero-times-infinity", says, look)
+        return (mask.isnan() if values[0] < 0 else ~mask.isnan()), Part("holds-nan", says, look)
     # 1 stands for open beside 0; 0 stands for open beside a large number of either sign.
     opened = min(values, key=abs) if max(abs(v) for v in values) > 1 else max(values)
     says = f"It holds numbers, {' and '.join(named)}; a mask is boolean here, True = may attend."
-    return mask == opened, Part("numbers-for-booleans", says, look)
+    return mask == opened, Part("holds-numbers", says, look)
 
 
 def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
@@ -115,7 +131,7 @@ def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
     if torch.equal(opened, key <= query):
         return []
     if not bool(opened.any()):
-        return [Part("everything-closed", "Nothing is open: no token sees anything.", "the condition.")]
+        return [Part("nothing-open", "Nothing is open: no token sees anything.", "the condition.")]
     window = _band(opened)
     if window:
         edges = [(_band(other), other.shape[0]) for other in smaller if other is not None]
@@ -129,7 +145,7 @@ def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
     sums = (query + key)[opened].unique()
     if _depends_on(opened, query + key) and int(sums[-1] - sums[0]) == len(sums) - 1:
         says = "What is open depends on the sum of the two positions: the border leans on the other diagonal."
-        return [Part("other-diagonal", says, "a flip, or a plus where positions should be compared.")]
+        return [Part("border-leans", says, "a flip, or a plus where positions should be compared.")]
     if bool((opened == opened[:1]).all()):
         says = "All rows are alike: every query sees the same keys, wherever it stands."
         return [Part("rows-alike", says, "where the query's own position takes part.")]
