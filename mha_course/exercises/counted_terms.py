@@ -126,7 +126,7 @@ def read_operations(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return _told("all-times", start, _times(factor, _FLOP_SIZES), count.whole, look)
     parts = _terms(have, _FLOPS, _OF_FLOPS, _FLOP_SIZES, "operations", "Nothing is counted.")
     pairs, lone = have.get((2, 1, 0)), have.get((1, 1, 0))
-    if pairs and pairs == lone:
+    if pairs and pairs == lone and pairs < _FLOPS[2, 1, 0]:
         parts = [
             "n (n + 1) / 2 pairs of tokens are counted, as under a causal mask. The products compute all "
             "pairs; a mask hides some afterwards."
@@ -151,7 +151,8 @@ def _terms(
         if c < 0:
             said.append(f"{which} is taken away; nothing is to be subtracted.")
         elif key in want:
-            whole = f", {c} times" if c.denominator == 1 and what != "operations" else ""
+            whole = f", {'once' if c == 1 else f'{c} times'}" if c.denominator == 1 else ""
+            whole = "" if what == "operations" else whole
             said.append(f"{which[:-1]}{whole}): too {'few' if c < want[key] else 'many'}.")
         else:
             said.append(f"{which} should not be there.")
@@ -176,7 +177,8 @@ def _times(factor: tuple[tuple[int, ...], Fraction], names: Sequence[str]) -> st
             "All of it is counted 3 times, as for a forward and a backward pass. One forward pass is asked."
         )
     if c == 1 and sizes in ({"n": -1}, {"h": -1}):
-        return f"All of it is divided by {next(iter(sizes))}: this is the share of one {_ONE[next(iter(sizes))]}."
+        name = next(iter(sizes))
+        return f"All of it is divided by {name}: this is the share of one {_ONE[name]}."
     text = product_in_symbols(exponents, names, c)
     if any(e > 0 for e in exponents) or (not sizes and c > 1):
         return f"All of it is multiplied by {text}: what is counted too often?"
