@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw, numbered
 from mha_course.exercises.mistakes_03 import HEAD_SIZE_MISTAKES, SPLIT_MISTAKES, STACK_MISTAKES
+from mha_course.exercises.rearranging import rearranged
 
 
 def head_size(d_model: int, h: int) -> int:
@@ -65,6 +66,12 @@ def _split_inputs(g: Generator) -> list[Case]:
         _coded_x(2, 5, 3, 4, "with three heads"),
         _coded_x(3, 7, 2, 5, "with two heads"),
         one_head,
+        Case(
+            "with five heads and numbers of both signs",
+            (draw(g, 2, 4, 15, spread=3.0), 5),
+            {"b": 2, "n": 4, "d_model": 15, "h": 5, "d_k": 3},
+            coded=("sentence", "token", "feature"),
+        ),
         double,
     ]
 
@@ -74,6 +81,12 @@ def _stack_inputs(g: Generator) -> list[Case]:
     return [
         Case("with three heads", (numbered(3, 5, 4),), {"h": 3, "d_model": 5, "d_k": 4}, coded=words),
         Case("with two heads", (numbered(2, 6, 3),), {"h": 2, "d_model": 6, "d_k": 3}, coded=words),
+        Case(
+            "with five heads and numbers of both signs",
+            (draw(g, 5, 7, 3, spread=3.0),),
+            {"h": 5, "d_model": 7, "d_k": 3},
+            coded=words,
+        ),
         Case(
             "in float64",
             (draw(g, 3, 5, 4, dtype=torch.float64),),
@@ -134,6 +147,7 @@ EXERCISES = (
             "head its own (n, d_k) matrix."
         ),
         twins=("attention.split_heads",),
+        readers=(rearranged,),
     ),
     Exercise(
         name="stack_heads",
@@ -161,5 +175,6 @@ EXERCISES = (
         ),
         why="Column j of `x @ big` needs column j of the big matrix only, so blocks of columns are heads.",
         also=("block_matrices",),
+        readers=(rearranged,),
     ),
 )

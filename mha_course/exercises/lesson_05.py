@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned, draw, numbered
+from mha_course.exercises.rearranging import rearranged
 from mha_course.exercises.wrong_attention import (
     merge,
     merge_interleaved,
@@ -31,6 +32,12 @@ def _inputs(g: Generator) -> list[Case]:
         coded("with three heads", 2, 3, 5, 4),
         coded("with two heads", 3, 2, 7, 5),
         coded("with one head", 2, 1, 5, 7),
+        Case(
+            "with five heads and numbers of both signs",
+            (draw(g, 2, 5, 4, 3, spread=3.0),),
+            {"b": 2, "h": 5, "n": 4, "d_k": 3, "d_model": 15},
+            coded=("sentence", "head", "token", "feature"),
+        ),
         Case("in float64", (draw(g, 3, 2, 7, 5, dtype=torch.float64),), sizes, required=False),
     ]
 
@@ -160,5 +167,6 @@ EXERCISES = (
             "of that, `reshape` of the memory."
         ),
         twins=("attention.merge_heads",),
+        readers=(rearranged,),
     ),
 )

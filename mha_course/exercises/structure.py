@@ -124,6 +124,12 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
 def _structure(evidence: Evidence, case: Case, expected: Outcome, got: Outcome) -> Finding | None:
     returns = evidence.exercise.returns
     if len(got.leaves) != len(expected.leaves):
+        shapes = {tuple(leaf.shape) for leaf in got.leaves}
+        if len(returns) == 1 and len(got.leaves) > 1 and len(shapes) == 1:
+            says = f"It returns {len(got.leaves)} things, tensors of shape `{shapes.pop()}` in a tuple. "
+            says += f"One tensor of shape `{tuple(expected.leaves[0].shape)}` is wanted."
+            look = "how parts are put together: `torch.stack` and `torch.cat`."
+            return Finding("wrong-number-of-results", says, look=look)
         names = ", ".join(r.name for r in returns)
         return Finding(
             "wrong-number-of-results",

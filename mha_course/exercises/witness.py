@@ -1,5 +1,4 @@
-"""One entry of a wrong result as evidence: where, what it should be, what it is, and where that comes "
-"from."""
+"""One entry of a wrong result as evidence: where, what it should be, what it is, where that comes from."""
 
 from __future__ import annotations
 
@@ -70,9 +69,9 @@ def _origin(case: Case, value: Tensor) -> str:
     if not case.coded:
         return ""
     source: Tensor = case.arguments[0]
-    x = float(value)
-    if x != x or x != int(x) or not 0 <= x < source.numel():
+    same = torch.isclose(source.double(), value.double(), rtol=1e-6, atol=1e-6).flatten().nonzero()
+    if len(same) != 1:
         return ""
-    index = torch.unravel_index(torch.tensor(int(x)), source.shape)
+    index = torch.unravel_index(same[0, 0], source.shape)
     places = [f"{name} {counted(name, int(i))}" for name, i in zip(case.coded, index, strict=True)]
     return f" ({', '.join(places)})"

@@ -1,0 +1,310 @@
+"""Reading a result axis by axis: which axes it has, in which order, and what stands along each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import permutations, product
+from math import prod
+
+import numpy as np
+
+from mha_course.exercises.axis_maps import along, names, plural, run, verb
+from mha_course.exercises.coded_axes import Axes
+from mha_course.exercises.evidence import in_a_row
+from mha_course.exercises.witness import counted
+
+_MOST_CASES = 4
+
+
+@dataclass(frozen=True)
+class View:
+    """A shape laid over the result for reading: for each of its own axes, the sizes it is cut into."""
+
+    groups: tuple[tuple[int, ...], ...]
+    flat: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """All sizes in a row."""
+        return tuple(size for group in self.groups for size in group)
+
+
+@dataclass
+class Reading:
+    """What a result holds. cost: how much has to be said; 0 when all is right."""
+
+    cost: float
+    layout: str = ""
+    clauses: list[str] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        """Everything in one paragraph."""
+        said = [f"{clause[:1].upper()}{clause[1:]}" for clause in self.clauses]
+        return " ".join(part if part.endswith(".") else f"{part}." for part in [self.layout, *said] if part)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One thing to read along the axes: sentences, tokens, heads, ... with the index found everywhere."""
+
+    word: str
+    symbol: str
+    size: int
+    index: np.ndarray
+    depends: tuple[int, ...]
+
+
+def read(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Reading | None:
+    """The reading with the fewest words, or None when the axes are mixed. wanted: the right shape."""
+    best: Reading | None = None
+    for view in _views(axes, codes.shape):
+        for joined in (False, True):
+            found = _reading(axes, codes, view, joined, wanted)
+            if found and (best is None or found.cost < best.cost):
+                best = found
+    return best
+
+
+def _views(axes: Axes, shape: tuple[int, ...]) -> Iterator[View]:
+    sizes = [size for size in axes.sizes if size > 1]
+    cuts = {
+        order
+        for many in range(2, len(sizes) + 1)
+        for some in permutations(range(len(sizes)), many)
+        for order in [tuple(sizes[i] for i in some)]
+    }
+    options = [[(size,), *(cut for cut in cuts if prod(cut) == size)] for size in shape]
+    yield from (View(groups) for groups in product(*options))
+    if prod(shape) == prod(sizes):
+        yield from (View((order,), flat=True) for order in set(permutations(sizes)))
+
+
+def _reading(
+    axes: Axes, codes: np.ndarray, view: View, joined: bool, wanted: tuple[int, ...]
+) -> Reading | None:
+    parts = _parts(axes, codes.reshape(view.shape), joined)
+    if parts is None:
+        return None
+    found = Reading(0.1 if joined else 0)
+    drives: dict[int, _Part] = {}  # which part a view axis belongs to
+    for part in parts:
+        own = _own_axis(part)
+        if own is not None:
+            if own in drives:
+                return None
+            drives[own] = part
+    for part in parts:
+        rest = [j for j in part.depends if drives.get(j) is not part]
+        if len(part.depends) == 1:
+            held = _line(part, part.depends[0])
+            said = along(part.word, part.size, held)
+            found.cost += said.cost
+            found.clauses += [_within(part) + said.words] if said.words else []
+        elif len(part.depends) == 2 and joined and "head" not in part.word and part.symbol == "d_model":
+            for j in part.depends:
+                if drives.get(j) not in (None, part):
+                    return None
+                drives[j] = part
+            _blocks(part, found)
+        elif len(part.depends) == 2:
+            if len(rest) != 1 or rest[0] not in drives:
+                return None
+            _conditional(part, drives[rest[0]], next(j for j in part.depends if j != rest[0]), rest[0], found)
+    if joined and not any(part.symbol == "d_model" and len(part.depends) == 2 for part in parts):
+        found.cost += 0.5
+    _constants(axes, parts, drives, view, found)
+    _layout(axes, parts, drives, view, codes.shape, wanted, found)
+    return found
+
+
+def _parts(axes: Axes, codes: np.ndarray, joined: bool) -> list[_Part] | None:
+    digits, parts = axes.digits(codes), []
+    head = axes.words.index("head")
+    last = len(axes.words) - 1
+    for i in axes.order:
+        word, symbol, size, index = axes.words[i], axes.symbols[i], axes.sizes[i], digits[i]
+        if joined and i == head:
+            if size == 1:
+                return None
+            word = "feature" if len(axes.input_axes) < len(axes.sizes) else "column"
+            symbol, size, index = "d_model", size * axes.sizes[last], index * axes.sizes[last] + digits[last]
+        elif joined and i == last:
+            continue
+        depends = tuple(j for j in range(index.ndim) if (index != index.take([0], axis=j)).any())
+        if len(depends) > 2:
+            return None
+        parts.append(_Part(word, symbol, size, index, depends))
+    return parts
+
+
+def _within(part: _Part) -> str:
+    """Features and columns of a head are counted anew in each."""
+    return "in each head " if part.symbol == "d_k" else ""
+
+
+def _own_axis(part: _Part) -> int | None:
+    """The one axis along which this part runs; of two, the one along which it takes all its values."""
+    if len(part.depends) == 1:
+        return part.depends[0]
+    if len(part.depends) != 2 or part.symbol == "d_model" and part.word in ("feature", "column"):
+        return None
+    full = [j for j in part.depends if part.index.shape[j] == part.size]
+    return full[0] if len(full) == 1 else None
+
+
+def _line(part: _Part, axis: int) -> list[int]:
+    place: list[int | slice] = [0] * part.index.ndim
+    place[axis] = slice(None)
+    return [int(i) for i in part.index[tuple(place)]]
+
+
+def _lines(part: _Part, own: int, other: int) -> list[list[int]]:
+    """What stands along `own`, for each place along `other`."""
+    place: list[int | slice] = [0] * part.index.ndim
+    place[own] = place[other] = slice(None)
+    table = part.index[tuple(place)]
+    return (table if other < own else table.T).tolist()
+
+
+def _conditional(part: _Part, other: _Part, own: int, axis: int, found: Reading) -> None:
+    """Along one axis it depends on the place along another: "in head 2 the tokens run backwards"."""
+    kinds: dict[str, list[int]] = {}
+    for c, held in enumerate(_lines(part, own, axis)):
+        said = along(part.word, part.size, held)
+        found.cost += said.cost / 2
+        kinds.setdefault(said.words, []).append(c)
+    wrong = {words: where for words, where in kinds.items() if words}
+    found.cost += 2
+    listed = [f"in {names(other.word, where)} {words}" for words, where in wrong.items()]
+    more = len(listed) - _MOST_CASES
+    shown = "; ".join(listed[:_MOST_CASES]) + (f"; and so on for {more} more" if more > 0 else "")
+    fine = kinds.get("", [])
+    are = verb(fine, "is", "are")
+    found.clauses.append(shown + (f". {names(other.word, fine).capitalize()} {are} in order" if fine else ""))
+
+
+def _blocks(part: _Part, found: Reading) -> None:
+    """What each head (or block of columns) holds of all features."""
+    i, j = part.depends
+    lines = _lines(part, j, i)
+    what, block = plural(part.word), "head" if part.word == "feature" else "block"
+    listed = [f"{block} {c + 1} holds {what} {run(held)}" for c, held in enumerate(lines[:_MOST_CASES])]
+    listed += [f"and so on for {len(lines) - _MOST_CASES} more"] if len(lines) > _MOST_CASES else []
+    held = [f for line in lines for f in line]
+    lost = [f for f in range(part.size) if f not in held]
+    twice = sorted({f for f in held if held.count(f) > 1})
+    found.cost += 2.5
+    found.clauses.append("; ".join(listed))
+    if twice:
+        found.clauses.append(
+            f"{names(part.word, twice)} {verb(twice, 'stands', 'stand')} there more than once"
+        )
+    if lost:
+        found.clauses.append(f"{names(part.word, lost)} {verb(lost, 'is', 'are')} missing")
+
+
+def _constants(axes: Axes, parts: list[_Part], drives: dict[int, _Part], view: View, found: Reading) -> None:
+    """Parts of which one index only is there: the axis is gone, or it holds the same everywhere."""
+    idle = [j for j, size in enumerate(view.shape) if size > 1 and j not in drives]
+    for part in parts:
+        if part.depends or part.size == 1:
+            continue
+        held = int(part.index.flat[0])
+        same = next((j for j in idle if view.shape[j] == part.size), None)
+        found.cost += 1
+        if same is None:
+            lost = [i for i in range(part.size) if i != held]
+            only = f"{_within(part)}only {names(part.word, [held])} is there"
+            found.clauses.append(f"{only}; {names(part.word, lost)} {verb(lost, 'is', 'are')} missing")
+        else:
+            idle.remove(same)
+            drives[same] = part
+            found.clauses.append(
+                f"{_within(part)}{names(part.word, [held])} stands in the place of every {part.word}"
+            )
+    for j in idle:
+        found.cost += 2
+        found.clauses.append(f"the same numbers stand there {view.shape[j]} times over")
+
+
+def _layout(
+    axes: Axes,
+    parts: list[_Part],
+    drives: dict[int, _Part],
+    view: View,
+    shape: tuple[int, ...],
+    wanted: tuple[int, ...],
+    found: Reading,
+) -> None:
+    """The order of the axes and how they are joined, where that is not what it should be."""
+    seen: list[_Part] = []
+    for j in sorted(drives):
+        if drives[j] not in seen:
+            seen.append(drives[j])
+    in_order = seen == [part for part in parts if part in seen]
+    named, j = [], 0
+    for group in view.groups:
+        symbols = []
+        for size in group:
+            symbols.append(drives[j].symbol if j in drives and drives[j].size == size else str(size))
+            j += 1
+        named.append(" * ".join(symbols) or "1")
+    yours = f"`({', '.join(named)})`"
+    if view.flat:
+        order = in_a_row([plural(part.word) for part in seen])
+        found.cost += 2 + (not in_order)
+        if in_order:
+            found.layout = f"The numbers stand in the right order; only the shape `{shape}` is another one."
+        else:
+            found.layout = (
+                f"Read in a row, your numbers run through {order}, the last fastest. The shape `{shape}` is "
+                "laid over that row as it is, so its axes don't hold what they should."
+            )
+        return
+    same_shape = shape == wanted
+    if in_order and (same_shape or found.clauses and len(shape) == len(wanted)):
+        return
+    found.cost += 1
+    if in_order and all(len(group) == 1 for group in view.groups) and 1 in shape and found.cost == 1:
+        found.layout = f"The numbers are right; the shape has an axis of size 1 too many: {yours}."
+    elif in_order:
+        found.layout = f"The axes are {yours}, in the right order, but joined or cut in another way."
+        found.layout = found.layout if not found.clauses else f"The axes are {yours}."
+    elif same_shape:
+        last = [part.word for part in seen][-2:]
+        found.layout = (
+            f"The last axis is joined the other way round, {yours}: number by number the {plural(last[1])} "
+            f"take turns."
+            if len(view.groups[-1]) > 1
+            else f"The axes are {yours}."
+        )
+    else:
+        right = all(not part.depends or part in seen for part in parts) and not found.clauses
+        found.layout = f"The axes stand in another order: yours are {yours}." + (
+            " The numbers along each are right." if right else ""
+        )
+
+
+def mixed(axes: Axes, codes: np.ndarray) -> str:
+    """For one that can't be read axis by axis: what each row of the result mixes."""
+    rows = codes.reshape(-1, codes.shape[-1]) if codes.ndim else codes.reshape(1, -1)
+    digits = axes.digits(rows)
+    order = [i for i in axes.order if axes.words[i] not in ("feature", "column") and axes.sizes[i] > 1]
+    meant = {"head"} if axes.groups[-1] > 1 else set()
+    mixes = [
+        i for i in order if axes.words[i] not in meant and (digits[i] != digits[i][:, :1]).any(axis=1).any()
+    ]
+    if not mixes:
+        return ""
+    i = mixes[-1]
+    row = int(np.argmax((digits[i] != digits[i][:, :1]).any(axis=1)))
+    index = np.unravel_index(row, codes.shape[:-1])
+    there = sorted(set(digits[i][row].tolist()))
+    whole = [axes.words[k] for k in order if k not in mixes and axes.words[k] not in meant]
+    stay = f" {in_a_row([plural(word) for word in whole]).capitalize()} stay apart." if whole else ""
+    where = ", ".join(str(int(k)) for k in index)
+    shown = " and ".join(str(counted(axes.words[i], k)) for k in there[:2]) if len(there) == 2 else None
+    which = f"{plural(axes.words[i])} {shown}" if shown else names(axes.words[i], there)
+    return f"Rows mix {plural(axes.words[i])}: row `[{where}]` holds numbers of {which}.{stay}"

@@ -1,0 +1,182 @@
+"""Naming any rearrangement of an input whose numbers all differ: what stands where, and no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from mha_course.exercises.axis_maps import names
+from mha_course.exercises.coded_axes import Axes, axes_of, changed_evenly, places
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.layouts import mixed, read
+from mha_course.exercises.outcome import Outcome, kind_of
+from mha_course.exercises.reduced import reduced
+from mha_course.exercises.regrouping import steps_behind
+
+_MOVES = {"rearranged", "axes-mixed", "axes-in-another-order", "axes-grouped-otherwise"}
+_CUT = "the step that cuts or joins: which axis is cut, and do all the others stay whole?"
+
+
+def rearranged(
+    evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome] | None = None
+) -> Finding | None:
+    """What was done to the numbers of the input in case i, or None where that can't be told.
+
+    The result may have any shape. It is read axis by axis first; where the axes are mixed, the steps are
+    looked for that give it; numbers that don't stand in the input are read as sums, means and the like.
+    """
+    case, expected, got = evidence.cases[i], evidence.expected[i], evidence.got[i]
+    if len(got.leaves) != 1 or len(expected.leaves) != 1 or not case.coded:
+        return None
+    want, have = expected.leaves[0], got.leaves[0]
+    axes = axes_of(case, evidence.exercise.returns[0])
+    if axes is None or have.numel() < 4 or kind_of(have) not in ("float", "whole"):
+        return None
+    if not bool(have.isfinite().all()) or (kind_of(have) == "whole" and want.shape == have.shape):
+        return None
+    found = _found(axes, want, have)
+    if found and found.id in _MOVES:
+        # 0, 1, 2, ... has more than one reading: the mean of five tokens is the middle one.
+        found = _told_apart(evidence, i) or found
+    if found is None or want.shape == have.shape:
+        return found
+    seen = f"Wanted is the shape `{tuple(want.shape)}`; yours is `{tuple(have.shape)}`."
+    return Finding(found.id, found.says, seen, found.look)
+
+
+def _told_apart(evidence: Evidence, i: int) -> Finding | None:
+    """The same answer in the case with numbers of both signs, where it does more there than move them."""
+    for j, case in enumerate(evidence.cases):
+        got = evidence.got[j]
+        if j == i or evidence.right[j] or not case.coded or got.error is not None or len(got.leaves) != 1:
+            continue
+        want, have = evidence.expected[j].leaves[0], got.leaves[0]
+        axes = axes_of(case, evidence.exercise.returns[0])
+        if axes and (axes.source < 0).any() and have.numel() and bool(have.isfinite().all()):
+            found = _found(axes, want, have)
+            if found and found.id in ("reduced", "numbers-changed", "scaled", "shifted", "opposite-sign"):
+                return found
+    return None
+
+
+def _found(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
+    values, wanted = have.double().numpy(), tuple(want.shape)
+    id_, changed, codes = "", "", places(axes, values, have)
+    if np.sum(values == 0) > 1 and codes is not None:
+        empty = reduced(axes, values, wanted)
+        if empty and empty.id in ("never-filled", "always-the-same"):
+            return empty
+    if codes is None:
+        opposite = places(axes, -values, have)
+        evenly = (-1.0, 0.0) if opposite is not None else changed_evenly(axes, values)
+        if evenly:
+            codes = places(axes, (values - evenly[1]) / evenly[0], have)
+            id_, changed = _evenly_changed(*evenly)
+    if codes is None:
+        return reduced(axes, values, wanted)
+    finding = _moved(axes, codes, wanted)
+    if finding and finding.id == "axes-mixed":
+        finding = reduced(axes, values, wanted) or finding
+    if changed:
+        # Words end with the factor where everything stands in its place.
+        moved = f" And the numbers stand elsewhere: {finding.says}" if finding else ""
+        return Finding(id_, changed + moved, look="any step that does more than move numbers.")
+    return finding
+
+
+def _evenly_changed(a: float, c: float) -> tuple[str, str]:
+    """Id and words for numbers that are all a times what they were, plus c."""
+    plus = abs(c) > 1e-3 * abs(a)
+    if abs(a - 1) < 1e-4:
+        return "shifted", f"Every number is off by the same amount, `{c:.4g}`."
+    if abs(a + 1) < 1e-4 and not plus:
+        return "opposite-sign", "Every number has the opposite sign."
+    more = f", and `{c:.4g}` is added" if plus else ""
+    return "scaled", f"Every number is {a:.4g} times what it should be{more}."
+
+
+def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | None:
+    if codes.size == len(axes.source) and (codes.ravel() == np.arange(codes.size)).all():
+        shape = tuple(int(np.prod(part)) for part in _input_shape(axes))
+        if codes.shape == shape != wanted:
+            named = ", ".join(axes.input_symbols)
+            says = f"This is the input as it came, `({named})`: nothing is cut, moved or joined."
+            return Finding("unchanged", says, look="what becomes of each axis.")
+    reading = read(axes, codes, wanted)
+    if reading is not None and reading.cost < 8:
+        if not reading.words:
+            return None
+        id_, look = "rearranged", "the axis that is named, and the step that touches it."
+        if reading.layout and not reading.clauses:
+            id_ = "axes-grouped-otherwise" if "right order" in reading.layout else "axes-in-another-order"
+            look = "the order of the axes, and which of them are joined or cut."
+        return Finding(id_, reading.words, look=look)
+    if codes.size == len(axes.source):
+        shifted = _rotated(axes, codes, wanted)
+        if shifted:
+            return shifted
+        steps = steps_behind(axes, codes)
+        if steps:
+            return Finding(
+                "axes-mixed", " ".join(part for part in (mixed(axes, codes), steps) if part), look=_CUT
+            )
+    lost = _lost(axes, codes)
+    says = " ".join(part for part in (mixed(axes, codes), lost) if part)
+    return Finding("axes-mixed", says, look=_CUT) if says else None
+
+
+def _input_shape(axes: Axes) -> list[tuple[int, ...]]:
+    shape, at = [], 0
+    for holds in axes.input_axes:
+        shape.append(axes.sizes[at : at + holds])
+        at += holds
+    return shape
+
+
+def _rotated(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | None:
+    """All numbers moved on by some places in a row, over the ends of rows."""
+    right = axes.right().ravel()
+    look = "a `roll` without its axis, or a start that is off."
+    if codes.shape != wanted:
+        return None
+    for given, which in ((codes.ravel(), "result"), (None, "input")):
+        if given is None:
+            back = np.empty(len(right), dtype=int)
+            back[right] = codes.ravel()
+            shift = int(back[0])
+            same = (back == np.roll(np.arange(len(right)), -shift)).all()
+        else:
+            shift = int(np.argmax(right == given[0]))
+            same = (given == np.roll(right, -shift)).all()
+        if same and shift:
+            by = shift if shift <= len(right) // 2 else shift - len(right)
+            way = "back" if by > 0 else "on"
+            says = f"All numbers of the {which} have moved {way} by {_places(by)}, over the ends of rows."
+            return Finding("rearranged", says, look=look)
+    return None
+
+
+def _places(by: int) -> str:
+    return "one place" if abs(by) == 1 else f"{abs(by)} places"
+
+
+def _lost(axes: Axes, codes: np.ndarray) -> str:
+    """Which numbers are missing, and that others are there twice; whole heads, tokens, ... by name."""
+    there = np.zeros(len(axes.source), dtype=int)
+    np.add.at(there, codes.ravel(), 1)
+    if (there == 1).all():
+        return "Every number of the input is there once, in another place."
+    lost = (there == 0).reshape(axes.sizes)
+    gone = []
+    for axis, word in enumerate(axes.words):
+        other = tuple(a for a in range(lost.ndim) if a != axis)
+        whole = [int(k) for k in np.flatnonzero(lost.all(axis=other))]
+        if whole and axes.sizes[axis] > 1:
+            gone.append(names(word, whole))
+    missing = f"{int(lost.sum())} of {len(axes.source)} numbers of the input are missing"
+    missing += f" (all of {' and of '.join(gone)})" if gone else ""
+    twice = int((there > 1).sum())
+    return f"{missing if lost.any() else 'No number is missing'}; {twice} stand there more than once."
