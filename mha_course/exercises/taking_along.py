@@ -64,8 +64,10 @@ def import_progress(path: str | os.PathLike[str]) -> Note:
 
 def _found(path: str | os.PathLike[str]) -> Path:
     given = Path(path).expanduser()
+    if given.exists():
+        return given
     beside = my_course_dir() / given
-    return beside if not given.exists() and beside.exists() else given
+    return beside if beside.exists() else given
 
 
 def _kept() -> dict[str, object]:
