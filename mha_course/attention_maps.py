@@ -82,12 +82,29 @@ class AttentionMaps:
         note: str = "",
     ) -> AttentionMaps:
         """The maps of one sentence of a traced batch, as one layer. key_tokens=None means query_tokens."""
-        allowed = None
-        if trace.mask is not None:
-            # Hatch only what no head may see; masks that differ by head are rare.
-            allowed = trace.mask.expand(trace.weights.shape)[sentence].any(dim=0)
+        return cls.from_traces([trace], query_tokens, key_tokens, sentence, kind, note)
+
+    @classmethod
+    def from_traces(
+        cls,
+        traces: Sequence[AttentionTrace],
+        query_tokens: Sequence[str],
+        key_tokens: Sequence[str] | None = None,
+        sentence: int = 0,
+        kind: str = "self",
+        note: str = "",
+    ) -> AttentionMaps:
+        """The maps of one sentence of a traced batch, one layer for each trace.
+
+        key_tokens=None means query_tokens. Raises: ValueError when there is no trace.
+        """
+        if not traces:
+            raise ValueError("no trace: a model without attention layers, or nothing was kept.")
+        # Hatch only what no head of any layer may see; masks that differ by head are rare.
+        masks = [t.mask.expand(t.weights.shape)[sentence].any(dim=0) for t in traces if t.mask is not None]
+        allowed = torch.stack(masks).any(dim=0) if len(masks) == len(traces) else None
         return cls(
-            trace.weights[sentence][None].detach(),
+            torch.stack([trace.weights[sentence] for trace in traces]).detach(),
             tuple(query_tokens),
             tuple(query_tokens if key_tokens is None else key_tokens),
             kind,

@@ -6,7 +6,6 @@ Two ways through each layer give the same numbers: `forward` is fast and keeps n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Real
 
 import torch
@@ -25,47 +24,9 @@ from mha_course.attention import (
 )
 from mha_course.masks import expand_mask, fit_mask
 from mha_course.sizes import check_sizes
+from mha_course.traces import AttentionTrace, KeysAndValues, SingleHeadTrace
 
-
-@dataclass(frozen=True, eq=False)
-class SingleHeadTrace:
-    """Every stage of one head.
-
-    q (b, n_q, d_k); k (b, n_k, d_k); v (b, n_k, d_v); scores (b, n_q, n_k), scaled, hidden entries -inf;
-    weights (b, n_q, n_k); output (b, n_q, d_v).
-    """
-
-    q: Tensor
-    k: Tensor
-    v: Tensor
-    scores: Tensor
-    weights: Tensor
-    output: Tensor
-    mask: Tensor | None
-
-
-@dataclass(frozen=True, eq=False)
-class AttentionTrace:
-    """Every stage of a multi-head layer, in the order in which it is computed.
-
-    q (b, h, n_q, d_k); k (b, h, n_k, d_k); v (b, h, n_k, d_v), shared heads already repeated;
-    scores (b, h, n_q, n_k), scaled, hidden entries -inf; weights (b, h, n_q, n_k), before dropout;
-    heads (b, h, n_q, d_v); concat (b, n_q, h * d_v); contributions (b, h, n_q, d_model), each head's
-    share of the output; output (b, n_q, d_model) = contributions summed over h, plus bias.
-    bias is W_O's bias or None; mask is the 4-D mask used or None.
-    """
-
-    q: Tensor
-    k: Tensor
-    v: Tensor
-    scores: Tensor
-    weights: Tensor
-    heads: Tensor
-    concat: Tensor
-    contributions: Tensor
-    output: Tensor
-    bias: Tensor | None
-    mask: Tensor | None
+__all__ = ["AttentionTrace", "KeysAndValues", "MultiHeadAttention", "SingleHeadAttention", "SingleHeadTrace"]
 
 
 class SingleHeadAttention(nn.Module):
@@ -160,15 +121,15 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         query: Tensor,
-        key: Tensor | None = None,
+        key: Tensor | KeysAndValues | None = None,
         value: Tensor | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
         """Attend from query to key and value through PyTorch's fused kernel; no weights are kept.
 
         query: (b, n_q, d_model); key, value: (b, n_k, d_model). key=None means query, value=None means
-        key. mask: bool, True = may attend, (n_q, n_k), (b, n_q, n_k) or four axes that broadcast to
-        (b, h, n_q, n_k).
+        key; in place of both, what `keys_and_values` computed once. mask: bool, True = may attend,
+        (n_q, n_k), (b, n_q, n_k) or four axes that broadcast to (b, h, n_q, n_k).
 
         Returns: (b, n_q, d_model). A query with nothing to attend to gets zeros from every head.
         Raises: ValueError for wrong ranks, widths, dtypes or masks.
@@ -188,7 +149,7 @@ class MultiHeadAttention(nn.Module):
     def trace(
         self,
         query: Tensor,
-        key: Tensor | None = None,
+        key: Tensor | KeysAndValues | None = None,
         value: Tensor | None = None,
         mask: Tensor | None = None,
     ) -> AttentionTrace:
@@ -234,16 +195,38 @@ class MultiHeadAttention(nn.Module):
         names = ("d_model", "h", "d_k", "d_v", "n_kv_heads")
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
-    def _project_and_split(
-        self, query: Tensor, key: Tensor | None, value: Tensor | None, mask: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        query, key, value = _fill_in(query, key, value)
-        _check_inputs(query, key, value, self.d_model, self.w_q)
-        mask = expand_mask(mask, query.shape[0], self.h, query.shape[1], key.shape[1])
-        q = split_heads(self.w_q(query), self.h)
+    def keys_and_values(self, key: Tensor, value: Tensor | None = None) -> KeysAndValues:
+        """Project key and value (b, n_k, d_model) once, for queries that come later; value=None means key."""
+        key, _, value = _fill_in(key, None, value)
+        _check_inputs(key, key, value, self.d_model, self.w_k)
+        return self._known(key, value)
+
+    def _known(self, key: Tensor, value: Tensor) -> KeysAndValues:
         k = repeat_kv_heads(split_heads(self.w_k(key), self.n_kv_heads), self.h)
         v = repeat_kv_heads(split_heads(self.w_v(value), self.n_kv_heads), self.h)
-        return q, k, v, mask
+        return KeysAndValues(k, v)
+
+    def _project_and_split(
+        self, query: Tensor, key: Tensor | KeysAndValues | None, value: Tensor | None, mask: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        if isinstance(key, KeysAndValues):
+            _check_inputs(query, query, query, self.d_model, self.w_q)
+            self._check_fit(query, key)
+            known = key
+        else:
+            query, key, value = _fill_in(query, key, value)
+            _check_inputs(query, key, value, self.d_model, self.w_q)
+            known = self._known(key, value)
+        mask = expand_mask(mask, query.shape[0], self.h, query.shape[1], known.k.shape[2])
+        return split_heads(self.w_q(query), self.h), known.k, known.v, mask
+
+    def _check_fit(self, query: Tensor, known: KeysAndValues) -> None:
+        b, h, _, d_k = known.k.shape
+        if (b, h, d_k) != (query.shape[0], self.h, self.d_k):
+            raise ValueError(
+                f"keys of (b, h, d_k)=({b}, {h}, {d_k}) don't fit b={query.shape[0]} queries of this layer "
+                f"with h={self.h} and d_k={self.d_k}."
+            )
 
 
 def _initialise(*projections: nn.Linear) -> None:

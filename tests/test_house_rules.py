@@ -20,7 +20,7 @@ FLOORS = [
     | {"file_lock", "record_file", "progress", "progress_transfer"},
     {"text"},
     {"attention", "masks", "positions"},
-    {"layers", "annotated"},
+    {"traces", "layers", "annotated"},
     {"attention_maps"},
     {"cost", "transformer", "variants"},
     {"models", "training"},
