@@ -5,7 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor
 
+from mha_course.exercises.afterwards import done_afterwards
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned, draw
+from mha_course.exercises.reading_bias import read_bias
+from mha_course.exercises.reading_blocks import read_blocks
 
 
 def head_contributions(heads: Tensor, w_o: Tensor) -> Tensor:
@@ -80,7 +83,7 @@ CONTRIBUTION_MISTAKES = (
     Mistake(
         "rows-interleaved",
         lambda z, w: z @ w.reshape(z.shape[3], z.shape[1], -1).transpose(0, 1),
-        "Each head gets every {h}th row of W_O. It should get neighbouring rows.",
+        "Each head gets rows of W_O that lie {h} apart. It should get neighbouring rows.",
         "the two sizes into which the rows are cut: their order.",
     ),
     Mistake(
@@ -202,6 +205,12 @@ BIAS_MISTAKES = (
         "`*` and `@`.",
     ),
     Mistake(
+        "not-summed",
+        lambda b_v, w_o, b_o: b_v[:, None] * w_o + b_o,
+        "Each row of W_O is weighed by its entry of b_v, but the rows are not added up: a matrix is left.",
+        "what is still to be summed.",
+    ),
+    Mistake(
         "sum-of-rows",
         lambda b_v, w_o, b_o: w_o.sum(0) + b_o,
         "The rows of W_O are added up; b_v should weigh them.",
@@ -242,6 +251,7 @@ EXERCISES = (
         inputs=_contribution_inputs,
         returns=(Returned("contributions", ("b", "h", "n", "d_model")),),
         mistakes=CONTRIBUTION_MISTAKES,
+        readers=(done_afterwards, read_blocks),
         hints=(
             "In the concatenation a head fills d_v neighbouring places. Which rows of W_O do these meet?",
             "Cut the *rows* of W_O into h blocks of d_v. Head i meets block i.",
@@ -269,6 +279,7 @@ EXERCISES = (
         inputs=_bias_inputs,
         returns=(Returned("bias", ("d_model",)),),
         mistakes=BIAS_MISTAKES,
+        readers=(done_afterwards, read_bias),
         hints=(
             "Add the same vector to every value. What does a weighted mean do to it?",
             (
