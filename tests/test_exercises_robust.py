@@ -153,7 +153,7 @@ CASES: list[tuple[Callable | object, str, str]] = [
     (lambda x, h: right(x, h).to(torch.complex64), "wrong-dtype", "complex64"),
     (lambda x, h: right(x, h).to("meta"), "wrong-device", "meta"),
     (lambda x, h: right(x, h) * float("nan"), "not-a-number", "NaN"),
-    (lambda x, h: right(x, h) / 0, "not-a-number", "NaN"),
+    (lambda x, h: right(x, h) / 0, "infinite", "infinite"),
     (lambda x, h: right(x, h) * 3, "scaled", "3 times"),
     (lambda x, h: -right(x, h), "opposite-sign", "opposite sign"),
     (lambda x, h: right(x, h) + 2, "shifted", "by the same amount"),

@@ -207,10 +207,10 @@ def test_heads_and_sentences_count_from_one_and_the_rest_from_zero() -> None:
     assert [counted(w, 0) for w in ("head", "layer", "sentence")] == [1, 1, 1]
     assert [counted(w, 0) for w in ("token", "query", "feature", "row", "column")] == [0] * 5
     seen = check("split_heads", lambda x, h: x.reshape(x.shape[0], h, x.shape[1], -1)).witness
-    assert "entry `[0, 0, 1, 0]` should be `12` (sentence 1, token 1, feature 0)" in seen
-    assert "yours is `4` (sentence 1, token 0, feature 4)" in seen
+    assert "entry `[0, 0, 1, 0]` should be `13` (sentence 1, token 1, feature 0)" in seen
+    assert "yours is `5` (sentence 1, token 0, feature 4)" in seen
     seen = check("stack_heads", lambda w: w.flip(0).transpose(0, 1).flatten(1)).witness
-    assert "(head 1, row 0, column 0); yours is `40` (head 3, row 0, column 0)" in seen
+    assert "(head 1, row 0, column 0); yours is `41` (head 3, row 0, column 0)" in seen
     dealt = check("split_heads", lambda x, h: torch.stack([x[..., i::h] for i in range(h)], 1))
     assert "head 1 gets features 0, 3, ..." in dealt.message
     mask = check("causal_mask", lambda n: torch.ones(n, n).tril().bool() | (torch.arange(n) == 2)[:, None])

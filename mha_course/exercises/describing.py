@@ -10,9 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mha_course.exercises.asked_shapes import sizes_at_work
 from mha_course.exercises.causes import cause
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Returned
+from mha_course.exercises.factors import factor_by_trying, scale_of, times_right
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
 from mha_course.exercises.refusing import badly_refused, not_refused
@@ -82,7 +84,7 @@ def _about_numbers(evidence: Evidence, i: int) -> Finding:
     leaves = list(zip(returns, expected.leaves, got.leaves, strict=True))
     returned, want, have = next(leaf for leaf in leaves if not close(leaf[1], leaf[2]))
     seen = witness(case, returned, want, have, len(returns) > 1)
-    found = _counts(evidence) if returned.kind == "number" else _numbers(returned, want, have)
+    found = _counts(evidence) if returned.kind == "number" else _numbers(evidence, returned, want, have)
     if found is None and want.ndim:
         found = _parts(returned, want, have)
     if found is None:
@@ -133,11 +135,12 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
     when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
     stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
     means, look = cause(error, got.error_text)
+    means = sizes_at_work(case, got.error_text) or means
     look = look if got.line else look.replace("the line named", "the error's text")
     return Finding("raised", f"{stop}\n{means}" if means else stop, look=look)
 
 
-def _numbers(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
+def _numbers(evidence: Evidence, returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
     if not want.is_floating_point():
         if want.dtype == torch.bool and torch.equal(want, ~have):
             return Finding("opposite", "Every entry is the opposite of what it should be.")
@@ -161,17 +164,17 @@ def _numbers(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
             return Finding(
                 "rows-do-not-sum-to-one", f"{says}`{number(worst)}`.", look="what happens to a row."
             )
-    return _scaled(want, have) or _moved(want, have)
+    return _scaled(evidence, want, have) or _moved(want, have) or factor_by_trying(evidence)
 
 
-def _scaled(want: Tensor, have: Tensor) -> Finding | None:
-    want, have = want.double(), have.double()
-    scale = float((want * have).sum() / (want * want).sum().clamp_min(1e-30))
-    if abs(scale) > 1e-6 and torch.allclose(have, want * scale, rtol=1e-3, atol=1e-5):
-        if abs(scale + 1) < 1e-4:
-            return Finding("opposite-sign", "Every number has the opposite sign.", look="a minus.")
-        says = f"Every number is {scale:.4g} times what it should be."
+def _scaled(evidence: Evidence, want: Tensor, have: Tensor) -> Finding | None:
+    if scale_of(want, have) is not None:
+        found = times_right(evidence)
+        if found:
+            return found
+        says = f"Every number is {scale_of(want, have):.4g} times what it should be."
         return Finding("scaled", says, look="the factor, and which size it is made of.")
+    want, have = want.double(), have.double()
     offset = float((have - want).mean())
     if torch.allclose(have, want + offset, rtol=1e-3, atol=1e-5):
         return Finding("shifted", f"Every number is off by the same amount, `{offset:.4g}`.", look="a sum.")

@@ -30,9 +30,12 @@ def not_a_function(exercise: Exercise, fn: Any, arguments: tuple[Any, ...]) -> F
         says = f"This is the course's own function (`{own}`). It works; the exercise is to write yours."
         return Finding("course-function", says, look="the name handed over: which cell defines it?")
     if not callable(fn):
-        kind = "nothing (`None`)" if fn is None else "`...`" if fn is ... else f"a `{type(fn).__name__}`"
+        kind = "nothing (`None`)" if fn is None else "`...`" if fn is ... else with_article(type(fn).__name__)
         says = f"You handed over {kind}. Hand over the function itself, without calling it: {call}."
         return Finding("not-a-function", says)
+    if isinstance(fn, type) and not issubclass(fn, Tensor):
+        says = f"You handed over the class `{fn.__name__}`: calling it makes an object, and judges nothing."
+        return Finding("not-a-function", says, look=f"hand over a function: {call}.")
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):
@@ -45,6 +48,11 @@ def not_a_function(exercise: Exercise, fn: Any, arguments: tuple[Any, ...]) -> F
         says = f"It is called as `{exercise.signature.split(' ->')[0]}`; yours {yours}."
         return Finding("wrong-arguments", says, look="the `def` line.")
     return None
+
+
+def with_article(name: str) -> str:
+    """A type's name as it reads in a sentence: "an `int`", "a `list`"."""
+    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} `{name}`"
 
 
 def is_stub(fn: Any, outcome: Outcome) -> bool:

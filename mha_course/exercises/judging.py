@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from mha_course.exercises.combining import several_known_mistakes
 from mha_course.exercises.describing import describe
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Exercise
@@ -20,8 +21,9 @@ from mha_course.exercises.handing_in import (
     not_a_function,
     read_from_outside,
 )
+from mha_course.exercises.in_the_code import remark_on_code
 from mha_course.exercises.outcome import Outcome, agree, run
-from mha_course.exercises.recognising import Calls, known_mistake, two_known_mistakes
+from mha_course.exercises.recognising import Calls, known_mistake
 from mha_course.exercises.refusing import refused_well
 from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.side_effects import changed_input, not_repeatable, wrong_container
@@ -95,14 +97,13 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     if finding:
         return _no(exercise, finding)
     known = mistaken(exercise.name)
-    finding = known_mistake(evidence, known) or two_known_mistakes(evidence, known)
+    finding = known_mistake(evidence, known) or several_known_mistakes(evidence, known)
     if finding:
         return _no(exercise, finding, _aside(evidence))
     call = functools.partial(run, fn, results=exercise.results, quiet=True)
     finding = not_repeatable(got[0], again) or _read(evidence, call) or describe(evidence, call)
-    return _no(
-        exercise, finding, _aside(evidence), names_in_another_order(exercise, fn), read_from_outside(fn)
-    )
+    remarks = (names_in_another_order(exercise, fn), read_from_outside(fn))
+    return _no(exercise, finding, _aside(evidence), *remarks, remark_on_code(evidence, fn, finding))
 
 
 def _read(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:

@@ -226,7 +226,14 @@ def _constants(axes: Axes, parts: list[_Part], drives: dict[int, _Part], view: V
             )
     for j in idle:
         found.cost += 2
-        found.clauses.append(f"the same numbers stand there {view.shape[j]} times over")
+        head = axes.words.index("head")
+        if view.shape[j] == axes.sizes[head] and any(
+            part.symbol in ("h", "d_model") for part in drives.values()
+        ):
+            drives[j] = _Part("head", "h", view.shape[j], np.empty(0), ())
+            found.clauses.append("every head holds all features: nothing is cut")
+        else:
+            found.clauses.append(f"the same numbers stand there {view.shape[j]} times over")
 
 
 def _layout(

@@ -45,17 +45,14 @@ def _size_inputs(g: Generator) -> list[Case]:
 
 
 def _coded_x(b: int, n: int, h: int, d_k: int, label: str) -> Case:
+    # Numbers from 1 on: a 0 in the result is then one to which nothing was written.
     sizes = {"b": b, "n": n, "d_model": h * d_k, "h": h, "d_k": d_k}
-    return Case(label, (numbered(b, n, h * d_k), h), sizes, coded=("sentence", "token", "feature"))
+    if d_k == 1:
+        del sizes["d_model"]  # the same as h
+    return Case(label, (numbered(b, n, h * d_k) + 1, h), sizes, coded=("sentence", "token", "feature"))
 
 
 def _split_inputs(g: Generator) -> list[Case]:
-    one_head = Case(
-        "with one head",
-        (numbered(2, 5, 7), 1),
-        {"b": 2, "n": 5, "d_model": 7, "h": 1, "d_k": 7},
-        coded=("sentence", "token", "feature"),
-    )
     double = Case(
         "in float64",
         (draw(g, 3, 7, 10, dtype=torch.float64), 2),
@@ -65,13 +62,16 @@ def _split_inputs(g: Generator) -> list[Case]:
     return [
         _coded_x(2, 5, 3, 4, "with three heads"),
         _coded_x(3, 7, 2, 5, "with two heads"),
-        one_head,
+        _coded_x(2, 5, 1, 7, "with one head"),
         Case(
             "with five heads and numbers of both signs",
             (draw(g, 2, 4, 15, spread=3.0), 5),
             {"b": 2, "n": 4, "d_model": 15, "h": 5, "d_k": 3},
             coded=("sentence", "token", "feature"),
         ),
+        _coded_x(1, 5, 2, 3, "with one sentence"),
+        _coded_x(3, 1, 2, 4, "with one token"),
+        _coded_x(2, 3, 5, 1, "with one feature a head"),
         double,
     ]
 
@@ -79,13 +79,17 @@ def _split_inputs(g: Generator) -> list[Case]:
 def _stack_inputs(g: Generator) -> list[Case]:
     words = ("head", "row", "column")
     return [
-        Case("with three heads", (numbered(3, 5, 4),), {"h": 3, "d_model": 5, "d_k": 4}, coded=words),
-        Case("with two heads", (numbered(2, 6, 3),), {"h": 2, "d_model": 6, "d_k": 3}, coded=words),
+        Case("with three heads", (numbered(3, 5, 4) + 1,), {"h": 3, "d_model": 5, "d_k": 4}, coded=words),
+        Case("with two heads", (numbered(2, 6, 3) + 1,), {"h": 2, "d_model": 6, "d_k": 3}, coded=words),
         Case(
             "with five heads and numbers of both signs",
             (draw(g, 5, 7, 3, spread=3.0),),
             {"h": 5, "d_model": 7, "d_k": 3},
             coded=words,
+        ),
+        Case("with one head", (numbered(1, 5, 3) + 1,), {"h": 1, "d_model": 5, "d_k": 3}, coded=words),
+        Case(
+            "with one column a head", (numbered(3, 5, 1) + 1,), {"h": 3, "d_model": 5, "d_k": 1}, coded=words
         ),
         Case(
             "in float64",

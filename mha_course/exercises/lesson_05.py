@@ -24,8 +24,11 @@ def merge_heads(x: Tensor) -> Tensor:
 
 def _inputs(g: Generator) -> list[Case]:
     def coded(label: str, b: int, h: int, n: int, d_k: int) -> Case:
-        sizes = {"b": b, "h": h, "n": n, "d_k": d_k} | ({"d_model": h * d_k} if h > 1 else {})
-        return Case(label, (numbered(b, h, n, d_k),), sizes, coded=("sentence", "head", "token", "feature"))
+        sizes = {"b": b, "h": h, "n": n, "d_k": d_k} | ({"d_model": h * d_k} if min(h, d_k) > 1 else {})
+        # Numbers from 1 on: a 0 in the result is then one to which nothing was written.
+        return Case(
+            label, (numbered(b, h, n, d_k) + 1,), sizes, coded=("sentence", "head", "token", "feature")
+        )
 
     sizes = {"b": 3, "h": 2, "n": 7, "d_k": 5, "d_model": 10}
     return [
@@ -38,6 +41,9 @@ def _inputs(g: Generator) -> list[Case]:
             {"b": 2, "h": 5, "n": 4, "d_k": 3, "d_model": 15},
             coded=("sentence", "head", "token", "feature"),
         ),
+        coded("with one sentence", 1, 2, 5, 3),
+        coded("with one token", 3, 2, 1, 4),
+        coded("with one feature a head", 2, 5, 3, 1),
         Case("in float64", (draw(g, 3, 2, 7, 5, dtype=torch.float64),), sizes, required=False),
     ]
 

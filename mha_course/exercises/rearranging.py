@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from mha_course.exercises.axis_maps import names
+from mha_course.exercises.axis_maps import names, plural
 from mha_course.exercises.coded_axes import Axes, axes_of, changed_evenly, places
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.layouts import mixed, read
@@ -32,6 +32,10 @@ def rearranged(
     if len(got.leaves) != 1 or len(expected.leaves) != 1 or not case.coded:
         return None
     want, have = expected.leaves[0], got.leaves[0]
+    first = evidence.got[0].leaves
+    if i > 0 and len(first) == 1 and first[0].shape == have.shape and bool((first[0] == have).all()):
+        says = "This call gives what the first one gave: something outside the function keeps it."
+        return Finding("remembers", says, look="names outside the function that it writes to and reads.")
     axes = axes_of(case, evidence.exercise.returns[0])
     if axes is None or have.numel() < 4 or kind_of(have) not in ("float", "whole"):
         return None
@@ -99,6 +103,9 @@ def _evenly_changed(a: float, c: float) -> tuple[str, str]:
 
 
 def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | None:
+    ones = _axis_of_one(axes, codes, wanted)
+    if ones:
+        return ones
     if codes.size == len(axes.source) and (codes.ravel() == np.arange(codes.size)).all():
         shape = tuple(int(np.prod(part)) for part in _input_shape(axes))
         if codes.shape == shape != wanted:
@@ -126,6 +133,25 @@ def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | 
     lost = _lost(axes, codes)
     says = " ".join(part for part in (mixed(axes, codes), lost) if part)
     return Finding("axes-mixed", says, look=_CUT) if says else None
+
+
+def _axis_of_one(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | None:
+    """All is right, but an axis of size 1 is gone, or there is one too many."""
+    same = codes.size == len(axes.source) and (codes.ravel() == axes.right().ravel()).all()
+    if not same or [s for s in codes.shape if s > 1] != [s for s in wanted if s > 1] or codes.shape == wanted:
+        return None
+    parts, at = [], 0
+    for many in axes.groups:
+        parts.append([axes.words[k] for k in axes.order[at : at + many]])
+        at += many
+    gone = [
+        f"the axis of {plural(words[-1])}" for words, size in zip(parts, wanted, strict=True) if size == 1
+    ]
+    if len(codes.shape) < len(wanted):
+        says = f"The numbers are right. Here {' and '.join(gone)} has size 1, and it is gone."
+        return Finding("axis-of-one", says, look="`squeeze`, an index, or a way of its own for this size.")
+    says = "The numbers are right; the shape has an axis of size 1 too many."
+    return Finding("axis-of-one", says, look="`unsqueeze`, `None` as an index, or `keepdim`.")
 
 
 def _input_shape(axes: Axes) -> list[tuple[int, ...]]:

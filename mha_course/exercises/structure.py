@@ -13,6 +13,17 @@ from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import Outcome, close, kind_of
 from mha_course.exercises.witness import number
 
+# Types for which there is more to say: what is returned, and where to look.
+_CALLED = ("It returns a function, and nobody calls it.", "", "the `return` line: a name without its `( )`.")
+_INSTEAD = {
+    "coroutine": ("`async def` gives a coroutine, not a result.", "", "the word in front of `def`."),
+    "function": _CALLED,
+    "method": _CALLED,
+    "builtin_function_or_method": _CALLED,
+    "Size": ("It returns a shape (`torch.Size`), not the tensor that has it.", "", "the `return` line."),
+    "type": ("It returns a class, and makes no object of it.", "", "the `return` line."),
+}
+
 
 def structure(evidence: Evidence, i: int) -> Finding | None:
     """What is wrong with the type or the shape of the answer in case i, or None."""
@@ -77,6 +88,8 @@ def _code(text: str) -> str:
 
 
 def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
+    if len(returns) == 1 and len(got.odd) > 1 and {"number", "bool"} & set(got.odd):
+        return _tuple_with_numbers(got)
     for i, word in enumerate(got.odd):
         kind = returns[i].kind if i < len(returns) else "float"
         if word == "nothing" and len(got.odd) > 1 and i < len(returns):
@@ -102,7 +115,10 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             return Finding(
                 "a-list", "It returns a list; a tensor is wanted.", look="how parts are put together."
             )
-        if word in ("number", "bool") and kind in ("float", "bool"):
+        if word == "bool" and kind in ("float", "bool"):
+            says = f"It returns `{bool(got.leaves[i])}`; a tensor is wanted."
+            return Finding("a-number", says, look="the `return` line.")
+        if word == "number" and kind in ("float", "bool"):
             return Finding(
                 "a-number", "It returns one number; a tensor is wanted.", look="the `return` line."
             )
@@ -113,12 +129,24 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             return Finding("a-generator", f"It is a `{kind_of_it}`; {around}.", look=look)
         if word == "generator":
             return Finding("a-generator", "It yields; it should return.", look="`yield` and `return`.")
+        if word in _INSTEAD:
+            return Finding("wrong-type", *_INSTEAD[word])
         return Finding(
             "wrong-type",
             f"It returns something of type `{word}`; {_wanted(kind)} is wanted.",
             look="the `return` line.",
         )
     return None
+
+
+def _tuple_with_numbers(got: Outcome) -> Finding:
+    """A shape for a tensor, or numbers beside it."""
+    if set(got.odd) <= {"number", "bool"}:
+        shape = f", `{_code(got.shown)}`" if got.shown else ""
+        says = f"It returns a tuple of {len(got.odd)} numbers{shape}, as a shape is; the tensor is wanted."
+    else:
+        says = f"It returns {len(got.odd)} things, a number among them; the tensor alone is wanted."
+    return Finding("wrong-number-of-results", says, look="the `return` line: a comma there makes a tuple.")
 
 
 def _structure(evidence: Evidence, case: Case, expected: Outcome, got: Outcome) -> Finding | None:

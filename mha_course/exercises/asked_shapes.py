@@ -1,0 +1,75 @@
+"""Errors about sizes in words: which symbols meet in them, and which axis was cut."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+from mha_course.exercises.exercise import Case
+
+_AXES = {
+    "b": "sentences",
+    "n": "tokens",
+    "h": "heads",
+    "n_q": "queries",
+    "n_k": "keys",
+    "d_model": "features",
+}
+
+
+def sizes_at_work(case: Case, text: str) -> str:
+    """What an error about sizes says in the symbols of the case; "" for other errors.
+
+    text: kind and message in one line, as PyTorch gives them.
+    """
+    asked = re.search(r"shape '\[([\d, -]+)\]' is invalid for input of size (\d+)", text)
+    if asked:
+        return _asked(case, _sizes(asked[1]), int(asked[2]))
+    pieces = re.search(r"equal size, but got \[([\d, ]+)\] at entry 0 and \[([\d, ]+)\]", text)
+    if pieces:
+        return _pieces(case, _sizes(pieces[1]), _sizes(pieces[2]))
+    cut = re.search(r"size of dim (-?\d+) \((\d+)\)", text)
+    if cut:
+        return _cut(case, int(cut[1]), int(cut[2]))
+    cut = re.search(r"sum exactly to (\d+) \(input tensor's size at dimension (-?\d+)\)", text)
+    return _cut(case, int(cut[2]), int(cut[1])) if cut else ""
+
+
+def _asked(case: Case, sizes: list[int], there: int) -> str:
+    named = f"`({', '.join(_symbol(case, size) for size in sizes)})`"
+    if -1 in sizes:
+        known = prod(size for size in sizes if size != -1)
+        return (
+            f"The sizes asked for are {named}. {there} numbers can't be cut that way: {known} is no divisor."
+        )
+    return f"The sizes asked for, {named}, have room for {prod(sizes)} numbers; there are {there}."
+
+
+def _pieces(case: Case, one: list[int], other: list[int]) -> str:
+    apart = [axis for axis, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
+    if len(one) != len(other) or len(apart) != 1:
+        return ""
+    axis = apart[0]
+    for tensor in case.arguments:
+        shape = list(getattr(tensor, "shape", ()))
+        if len(shape) == len(one) and all(shape[i] == one[i] for i in range(len(one)) if i != axis):
+            what = _AXES.get(_symbol(case, shape[axis]), "")
+            of = f", the {what}" if what else ""
+            return f"The pieces differ along axis {axis}: that axis{of} of size {shape[axis]} is the one cut."
+    return f"The pieces differ along axis {axis}: {one[axis]} and {other[axis]}."
+
+
+def _cut(case: Case, axis: int, size: int) -> str:
+    what = _AXES.get(_symbol(case, size), "")
+    of = f" the {what}," if what else ""
+    return f"Axis {axis} is cut here:{of} size {size}."
+
+
+def _symbol(case: Case, size: int) -> str:
+    """The one symbol that has this size; the number where none or several have."""
+    names = [name for name, known in case.sizes.items() if known == size]
+    return names[0] if len(names) == 1 else str(size)
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in text.split(",")]
