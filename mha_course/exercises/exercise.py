@@ -52,6 +52,7 @@ class Mistake:
     says: what kind of mistake it is, in one or two sentences. look: where to look, without the answer.
     Both may name the sizes of the case as {n}, {d_model}, ...
     alone: said first where the mistake is the only one, since together with another it would not be true.
+    often: made so often that it is also looked for together with two others.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Mistake:
     says: str
     look: str
     alone: str = ""
+    often: bool = False
 
 
 @dataclass(frozen=True)

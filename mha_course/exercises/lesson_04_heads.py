@@ -54,7 +54,7 @@ def _inputs(g: Generator) -> list[Case]:
 
     return [
         case("with three heads", 2, 5, 3, 4),
-        case("with two heads", 3, 7, 2, 5),
+        case("with five heads", 4, 7, 5, 3),  # more heads than features a head
         case("with one head", 2, 5, 1, 6),
         case("in float64", 2, 5, 3, 4, torch.float64),
     ]

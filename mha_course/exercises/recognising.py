@@ -1,16 +1,12 @@
-"""Recognising a known mistake by what it computes, alone or together with a second one."""
+"""Recognising a known mistake by what it computes, and what to say of it."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Any
 
-import torch
-
 from mha_course.exercises.evidence import Evidence, Finding
-from mha_course.exercises.exercise import Case, Exercise, Mistake
+from mha_course.exercises.exercise import Case, Mistake
 from mha_course.exercises.outcome import Outcome, agree, close, run
 from mha_course.exercises.refusing import in_text
 from mha_course.exercises.witness import witness
@@ -39,56 +35,8 @@ def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Fi
     """
     for mistake, ways in zip(evidence.exercise.mistakes, outcomes, strict=True):
         if any(matches(evidence, given) for given in ways):
-            return _said(evidence, mistake)
+            return findings_of(evidence, mistake)
     return None
-
-
-def two_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
-    """Two known mistakes at once, where both are settings of one and the same function; or None."""
-    i = evidence.first_wrong()
-    if evidence.got[i].error is not None:
-        return None  # an error hides what was computed
-    exercise, got = evidence.exercise, evidence.got[i]
-    settings, styles_matter = [], False
-    for mistake, ways in zip(exercise.mistakes, outcomes, strict=True):
-        if isinstance(mistake.wrong, functools.partial):
-            idle = all(agree(way[i], evidence.expected[i]) for way in ways)
-            alone = not idle and any(agree(way[i], got) for way in ways)
-            settings.append((mistake, idle, alone))
-            styles_matter = styles_matter or any(not agree(way[i], ways[0][i]) for way in ways[1:])
-    for (one, one_idle, one_alone), (other, other_idle, other_alone) in combinations(settings, 2):
-        # A mistake that changes nothing in this case (one about masks, where there is none) leaves the
-        # other alone. Most pairs are out after one look; only the rest is called on every case.
-        if one_idle or other_idle:
-            if not (one_alone or other_alone):
-                continue
-        for both in combined(exercise, one, other)[: None if styles_matter else 1]:
-            if not (one_idle or other_idle) and not _gives(both, evidence.cases[i].arguments, got):
-                continue
-            if matches(evidence, Calls(both, evidence.cases, exercise.results)):
-                return _said(evidence, one, other)
-    return None
-
-
-def combined(exercise: Exercise, one: Mistake, other: Mistake) -> list[Callable[..., Any]]:
-    """Both mistakes in one function, in every style; empty when they concern the same step."""
-    if one.wrong.func is not other.wrong.func or set(one.wrong.keywords) & set(other.wrong.keywords):
-        return []
-    both = Mistake("", functools.partial(one.wrong, **other.wrong.keywords), "", "")
-    return exercise.ways(both)
-
-
-def _gives(fn: Callable[..., Any], arguments: tuple[Any, ...], got: Outcome) -> bool:
-    """A quick look at whether one of the course's wrong functions gives a result."""
-    try:
-        result = fn(*arguments)
-    except (RuntimeError, ValueError, TypeError, IndexError):
-        return False
-    parts = result if isinstance(result, tuple) else (result,)
-    return len(parts) == len(got.leaves) and all(
-        a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, 1e-3, 1e-4, equal_nan=True)
-        for a, b in zip(parts, got.leaves, strict=True)
-    )
 
 
 def matches(evidence: Evidence, given: Calls) -> bool:
@@ -109,7 +57,8 @@ def matches(evidence: Evidence, given: Calls) -> bool:
     return differs
 
 
-def _said(evidence: Evidence, *mistakes: Mistake) -> Finding:
+def findings_of(evidence: Evidence, *mistakes: Mistake) -> Finding:
+    """What to say of one or several known mistakes."""
     case = evidence.cases[evidence.first_wrong()]
     says = " And: ".join(_filled(m.says, case.sizes) for m in mistakes)
     if len(mistakes) == 1 and mistakes[0].alone:

@@ -1,0 +1,135 @@
+"""Two or three known mistakes at once, where all are settings of one and the same function."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.exercise import Case, Exercise, Mistake
+from mha_course.exercises.outcome import Outcome, agree
+from mha_course.exercises.recognising import Calls, findings_of, matches
+
+
+@dataclass
+class _Together:
+    """What combinations of mistakes give in one case: a row of numbers each, grouped by shapes."""
+
+    case: Case
+    made: dict[Any, list[tuple[tuple[Mistake, ...], Callable[..., Any]]]] = field(default_factory=dict)
+    rows: dict[Any, list[Tensor]] = field(default_factory=dict)
+    stacked: dict[Any, Tensor] = field(default_factory=dict)
+
+    def add(self, mistakes: tuple[Mistake, ...], fn: Callable[..., Any]) -> None:
+        """Call one combination, and keep what it gives; nothing where it stops with an error."""
+        try:
+            result = fn(*self.case.arguments)
+        except (RuntimeError, ValueError, TypeError, IndexError):
+            return
+        leaves = result if isinstance(result, tuple) else (result,)
+        shapes = tuple(leaf.shape for leaf in leaves)
+        self.made.setdefault(shapes, []).append((mistakes, fn))
+        self.rows.setdefault(shapes, []).append(_in_a_row(leaves))
+
+    def like(self, got: Outcome) -> Iterator[tuple[tuple[Mistake, ...], Callable[..., Any]]]:
+        """The combinations that give what the answer gave, as far as one case shows."""
+        shapes = tuple(leaf.shape for leaf in got.leaves)
+        if shapes not in self.rows or any(leaf.is_complex() for leaf in got.leaves):
+            return
+        if shapes not in self.stacked:
+            self.stacked[shapes] = torch.stack(self.rows[shapes])
+        mine = _in_a_row(got.leaves)
+        near = (self.stacked[shapes] - mine).abs() <= 1e-4 + 1e-3 * mine.abs()
+        for i in near.all(-1).nonzero()[:, 0].tolist():
+            yield self.made[shapes][i]
+
+
+# Of each case: the mistakes never change, so what they give together is computed once.
+_KNOWN: dict[tuple[str, int, int], _Together] = {}
+
+
+def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
+    """Two known mistakes at once, or three of those that are made often; or None.
+
+    outcomes: for each mistake of the exercise, for each way to make it, what it gives in each case.
+    """
+    i = evidence.first_wrong()
+    got = evidence.got[i]
+    if got.error is not None:
+        return None  # an error hides what was computed
+    settings = [
+        (mistake, ways)
+        for mistake, ways in zip(evidence.exercise.mistakes, outcomes, strict=True)
+        if isinstance(mistake.wrong, functools.partial)
+    ]
+    idle = {id(m) for m, ways in settings if all(agree(way[i], evidence.expected[i]) for way in ways)}
+    for count in (2, 3):
+        chosen = [s for s in settings if count == 2 or s[0].often]
+        found = _beside_idle(evidence, i, chosen, idle) if count == 2 else None
+        for mistakes, fn in [] if found else _together(evidence, i, count, chosen, idle).like(got):
+            if matches(evidence, Calls(fn, evidence.cases, evidence.exercise.results)):
+                return findings_of(evidence, *mistakes)
+        if found:
+            return found
+    return None
+
+
+def _beside_idle(
+    evidence: Evidence, i: int, settings: Sequence[tuple[Mistake, Sequence[Calls]]], idle: set[int]
+) -> Finding | None:
+    """A mistake that changes nothing in this case (one about masks, where there is none) beside another."""
+    if not idle:
+        return None
+    alone = [
+        m for m, ways in settings if id(m) not in idle and any(agree(w[i], evidence.got[i]) for w in ways)
+    ]
+    for (one, _), (other, _) in combinations(settings, 2):
+        if (id(one) in idle) == (id(other) in idle) or not any(m is one or m is other for m in alone):
+            continue
+        for both in combined(evidence.exercise, one, other):
+            if matches(evidence, Calls(both, evidence.cases, evidence.exercise.results)):
+                return findings_of(evidence, one, other)
+    return None
+
+
+def _together(
+    evidence: Evidence,
+    i: int,
+    count: int,
+    settings: Sequence[tuple[Mistake, Sequence[Calls]]],
+    idle: set[int],
+) -> _Together:
+    case = evidence.cases[i]
+    key = (evidence.exercise.name, i, count)
+    known = _KNOWN.get(key)
+    if known is not None and known.case is case:
+        return known
+    # A style that makes no difference for any mistake here makes none for two.
+    styles_matter = any(not agree(w[i], ways[0][i]) for _, ways in settings for w in ways[1:])
+    table = _Together(case)
+    for some in combinations([m for m, _ in settings if id(m) not in idle], count):
+        for fn in combined(evidence.exercise, *some)[: None if styles_matter else 1]:
+            table.add(some, fn)
+    _KNOWN[key] = table
+    return table
+
+
+def combined(exercise: Exercise, *mistakes: Mistake) -> list[Callable[..., Any]]:
+    """All the mistakes in one function, in every style; empty when two of them concern the same step."""
+    settings: dict[str, Any] = {}
+    for mistake in mistakes:
+        if mistake.wrong.func is not mistakes[0].wrong.func or set(mistake.wrong.keywords) & set(settings):
+            return []
+        settings |= mistake.wrong.keywords
+    return exercise.ways(Mistake("", functools.partial(mistakes[0].wrong.func, **settings), "", ""))
+
+
+def _in_a_row(leaves: Sequence[Tensor]) -> Tensor:
+    flat = torch.cat([leaf.detach().flatten().to(torch.float32) for leaf in leaves])
+    return flat.nan_to_num(nan=1e30, posinf=2e30, neginf=-2e30)
