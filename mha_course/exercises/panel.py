@@ -50,11 +50,12 @@ STYLE = (
 )
 
 
-def panel(body: str, kind: str = "", label: str = "") -> str:
-    """A box around HTML that is safe already. kind: ok, warn, open or nothing."""
+def panel(body: str, kind: str = "", label: str = "", stop: bool = False) -> str:
+    """A box around HTML that is safe already. kind: ok, warn, open or nothing; stop: Tab halts at the box."""
     classes = f"mhx mhx-{kind}" if kind else "mhx"
     named = f' role="group" aria-label="{html.escape(label)}"' if label else ""
-    return f'{STYLE}<div class="{classes}"{named}>{body}</div>'
+    focus = ' tabindex="0"' if stop else ""
+    return f'{STYLE}<div class="{classes}"{named}{focus}>{body}</div>'
 
 
 def marked(text: str) -> str:

@@ -28,6 +28,8 @@ class ProgressReport:
             done, of = (sum(len(getattr(r.kinds[i], part)) for r in self.rows) for part in ("done", "names"))
             if of:
                 parts.append(f"{done} of {of} {column.lower()}" if begun else f"{of} {column.lower()}")
+        if not parts:
+            return "the folder notebooks/ holds no lessons."
         return ("" if begun else "nothing done yet. The lessons hold ") + ", ".join(parts)
 
     @property

@@ -52,7 +52,7 @@ class Verdict:
                 *(paragraph(remark, "note") for remark in self.remarks),
             ]
         )
-        return panel(body, kind, f"Check of {self.exercise}" if self.exercise else "Check")
+        return panel(body, kind, f"Check of {self.exercise}" if self.exercise else "Check", stop=True)
 
     def __repr__(self) -> str:
         return f"{self._title()}\n{self.message}".replace("`", "").rstrip()

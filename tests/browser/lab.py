@@ -37,9 +37,12 @@ def find_chromium() -> str | None:
 
 
 class LabServer:
-    """JupyterLab in a folder of its own, with a free port, a token, and every cell of a notebook drawn."""
+    """JupyterLab in a folder of its own, with a free port, a token, and every cell of a notebook drawn.
 
-    def __init__(self, folder: Path) -> None:
+    home: a folder that is both my_course/ and the server's root, as start.py has it; else they are two.
+    """
+
+    def __init__(self, folder: Path, home: Path | None = None) -> None:
         self.folder = folder
         self.token = "test-token"
         settings = folder / "settings"
@@ -49,7 +52,7 @@ class LabServer:
             "apputils-extension/notification",
             {"checkForUpdates": False, "doNotDisturbMode": True, "fetchNews": "false"},
         )
-        self.root = folder / "root"
+        self.root = home or folder / "root"
         self.root.mkdir(exist_ok=True)
         self._log = (folder / "lab.log").open("wb")
         environment = os.environ | {
@@ -58,7 +61,7 @@ class LabServer:
             "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
             "JUPYTER_CONFIG_DIR": str(folder / "config"),
             "JUPYTER_PREFER_ENV_PATH": "1",
-            "MHA_COURSE_HOME": str(folder / "my_course"),
+            "MHA_COURSE_HOME": str(home or folder / "my_course"),
         }
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0"]
         command += [f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.root}"]
