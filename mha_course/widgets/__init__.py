@@ -11,6 +11,7 @@ _HOMES = {
     "ShapeTracer": "shape_tracer",
     "SoftmaxExplorer": "softmax_explorer",
     "ask": "question",
+    "parsons": "line_puzzle",
     "predict": "prediction",
     "reveal": "prediction",
 }
