@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from mha_course.exercises.combining import several_known_mistakes
-from mha_course.exercises.combining import several_known_mistakes
 from mha_course.exercises.describing import describe
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Exercise
