@@ -79,9 +79,9 @@ def test_a_refusal_is_a_value_error_with_the_numbers(refuse: Callable, id_: str,
     assert verdict.look
 
 
-def core(q, k, v, mask=None, scale=True):
+def core(q, k, v, mask=None, scale=True, hidden=-math.inf):
     scores = q @ k.mT / (math.sqrt(q.shape[-1]) if scale else 1)
-    weights = (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-1)
+    weights = (scores if mask is None else scores.masked_fill(~mask, hidden)).softmax(-1)
     return weights @ v, weights
 
 
@@ -218,8 +218,10 @@ def test_heads_and_sentences_count_from_one_and_the_rest_from_zero() -> None:
     leak = check(
         "attention", lambda q, k, v, mask=None: core(q, k, v, None if mask is None else mask.roll(1, 1))
     )
+    assert "The mask is shifted by one key." in leak.message
+    leak = check("attention", lambda q, k, v, mask=None: core(q, k, v, mask, scale=mask is None, hidden=-2.5))
     query, key = (~prepared("attention")[0][1].arguments[3]).nonzero()[0].tolist()
-    assert f"token {key} is hidden from query {query}," in leak.message
+    assert f"query {query} gives key {key} a weight" in leak.message
 
 
 def test_no_known_mistake_calls_a_token_or_feature_one_too_high() -> None:
@@ -257,4 +259,4 @@ def test_a_mask_that_leaks_is_told_so() -> None:
 
     verdict = check("attention", leaking)
     assert "right without a mask, and wrong with a mask" in verdict.message
-    assert "Hidden tokens still count" in verdict.message
+    assert "Hidden keys still get weight" in verdict.message and "times 0.3 only" in verdict.message

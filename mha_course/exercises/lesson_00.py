@@ -7,6 +7,7 @@ from torch import Generator
 from mha_course.exercises.evidence import Finding, in_a_row
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned
 from mha_course.exercises.outcome import Outcome
+from mha_course.exercises.reading_ids import read_ids
 
 
 def token_ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
@@ -192,5 +193,6 @@ EXERCISES = (
         ),
         twins=("text.vocabulary.Vocabulary.encode",),
         special=_special,
+        readers=(read_ids,),
     ),
 )

@@ -10,6 +10,9 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes_01 import SCORES_MISTAKES, SOFTMAX_MISTAKES
 from mha_course.exercises.mistakes_of_attention import ATTENTION_MISTAKES
+from mha_course.exercises.reading_attention import read_attention
+from mha_course.exercises.reading_scores import read_scores
+from mha_course.exercises.reading_softmax import read_softmax
 from mha_course.exercises.wrong_attention import hide_with_large_negative
 
 
@@ -39,8 +42,10 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tu
 
 
 def _softmax_inputs(g: Generator) -> list[Case]:
-    # The rows of the large case lie far apart, so that one maximum for the whole matrix is not enough.
+    # The rows of the large case lie far apart, so that one maximum for the whole matrix is not enough, and
+    # one row has a single large score, so that only its largest one can be taken away from it.
     large = draw(g, 3, 5) + torch.tensor([[1000.0], [0.0], [-1000.0]])
+    large[1, 3] = 1000.0
     return [
         Case("for ordinary scores", (draw(g, 4, 6, spread=1.5),), {"n_q": 4, "n_k": 6}),
         Case("for scores of 1000", (large,), {"n_q": 3, "n_k": 5}),
@@ -62,7 +67,9 @@ def _scores_inputs(g: Generator) -> list[Case]:
     return [
         Case("for a batch", tuple(_qkv(g, 3, **sizes)), {"b": 3, **sizes}),
         Case(
-            "for another d_k", tuple(_qkv(g, 2, n_q=5, n_k=6, d_k=9)), {"b": 2, "n_q": 5, "n_k": 6, "d_k": 9}
+            "for another d_k",
+            tuple(_qkv(g, 2, n_q=8, n_k=6, d_k=10)),
+            {"b": 2, "n_q": 8, "n_k": 6, "d_k": 10},
         ),
         Case("for one sentence without a batch axis", tuple(_qkv(g, **sizes)), sizes, required=False),
         Case("with a head axis", tuple(_qkv(g, 2, 3, **heads)), {"b": 2, "h": 3, **heads}, required=False),
@@ -132,6 +139,7 @@ EXERCISES = (
             "in range."
         ),
         twins=("attention.masked_softmax",),
+        readers=(read_softmax,),
     ),
     Exercise(
         name="scaled_scores",
@@ -159,6 +167,7 @@ EXERCISES = (
         ),
         why="`transpose(-2, -1)` leaves batch and heads alone, so the same line serves every rank.",
         twins=("attention.scaled_scores",),
+        readers=(read_scores,),
     ),
     Exercise(
         name="attention",
@@ -190,5 +199,6 @@ EXERCISES = (
         why="Hiding before the softmax lets the keys that are left share a weight of 1.",
         styles=({"hide": hide_with_large_negative},),
         twins=("attention.scaled_dot_product_attention",),
+        readers=(read_attention,),
     ),
 )

@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned, draw
+from mha_course.exercises.reading_targets import read_average, read_targets_of_heads
 
 
 def average_of_targets(values: Tensor, targets: list[int]) -> Tensor:
@@ -203,6 +204,7 @@ EXERCISES = (
                 "weights times values"
             ),
         ),
+        readers=(read_average,),
         why="One row of weights that sums to 1 can only average. Which value came from which target is lost.",
     ),
     Exercise(
@@ -231,5 +233,6 @@ EXERCISES = (
             "Each head has a row of weights of its own, so the values arrive side by side instead of "
             "averaged."
         ),
+        readers=(read_targets_of_heads,),
     ),
 )

@@ -1,0 +1,300 @@
+"""Wrong factors: which expression of the sizes a result is too large or too small by, in words."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.outcome import close
+
+Sizes = dict[str, int]
+
+# The sizes in the order in which they come to mind; the first expression that fits is named.
+_ORDER = ("d_k", "n_k", "n_q", "n", "d_v", "d_model", "h", "b")
+_POWERS: tuple[tuple[float, str], ...] = (
+    (0.5, "the root of {}"),
+    (1.0, "{}"),
+    (0.25, "the fourth root of {}"),
+    (2.0, "the square of {}"),
+    (1.5, "{} times its root"),
+)
+_BENT: tuple[tuple[str, Callable[[int], float]], ...] = (
+    ("the root of {} + 1", lambda s: math.sqrt(s + 1)),
+    ("the root of {} - 1", lambda s: math.sqrt(s - 1)),
+    ("{} + 1", lambda s: s + 1.0),
+    ("{} - 1", lambda s: s - 1.0),
+    ("1 plus the root of {}", lambda s: 1 + math.sqrt(s)),
+    ("the logarithm of {}", lambda s: math.log(s)),
+    ("the binary logarithm of {}", lambda s: math.log2(s)),
+    ("the cube root of {}", lambda s: s ** (1 / 3)),
+    ("e to the power of {}", lambda s: math.exp(min(s, 500))),
+    ("2 to the power of {}", lambda s: 2.0 ** min(s, 500)),
+)
+_TIMES: tuple[float, ...] = (2.0, 0.5, 4.0, 0.25, 3.0, 10.0, 0.1, 8.0, math.sqrt(2), math.sqrt(0.5), 100.0)
+
+
+def named_factor(sizes: Sequence[Sizes], factors: Sequence[float], closely: float = 1e-3) -> str | None:
+    """What the factors of several cases are, in words: "divided by the root of n_k", or None.
+
+    sizes: of each case. factors: what the numbers were multiplied by there. closely: how near, relatively.
+    """
+    if not factors or not all(math.isfinite(f) and f for f in factors):
+        return None
+    if len({f > 0 for f in factors}) > 1:
+        return None
+    minus = " and by -1" if factors[0] < 0 else ""
+    found = _positive([_derived(s) for s in sizes], [abs(f) for f in factors], closely)
+    if found and minus and found.startswith("not "):
+        return "multiplied by -1"
+    if found and minus:
+        return f"{found}, with a minus in front" if found.startswith("divided") else f"{found}{minus}"
+    return found
+
+
+def times_right(evidence: Evidence) -> Finding | None:
+    """The same expression of the sizes times too much in every case that counts, or None."""
+    pairs = _pairs(evidence)
+    scales = [scale_of(want, have) for _, want, have in pairs]
+    if not scales or any(scale is None for scale in scales):
+        return None
+    if all(abs(scale - 1) < 1e-3 for scale in scales):
+        return None
+    sizes = [s for s, _, _ in pairs]
+    words = named_factor(sizes, scales) if len(pairs) > 1 else None
+    if all(abs(scale + 1) < 1e-4 for scale in scales):
+        return Finding("opposite-sign", "Every number has the opposite sign.", look="a minus.")
+    if words is None:
+        first = next((s for s in scales if abs(s - 1) > 1e-3), scales[0])
+        says = f"Every number is {first:.4g} times what it should be."
+        if len(scales) > 1 and len({round(s, 3) for s in scales}) > 1:
+            says = f"{says[:-1]}, in another case {scales[-1]:.4g} times."
+        return Finding("scaled", says, look="the factor, and which size it is made of.")
+    says = f"Every number is what it should be, {words}."
+    return Finding("scaled", says, look="the factor, and which size it is made of.")
+
+
+def scores_factor(evidence: Evidence) -> Finding | None:
+    """Scores with a wrong factor: what the dot products were multiplied by. Not for the right one."""
+    pairs = _pairs(evidence)
+    scales = [scale_of(want, have) for _, want, have in pairs]
+    return None if any(s is None for s in scales) else factor_finding([s for s, _, _ in pairs], scales, "")
+
+
+def factor_finding(sizes: Sequence[Sizes], scales: Sequence[float], inside: str) -> Finding | None:
+    """What to say about scores that are `scales` times the right ones, in each case.
+
+    inside: where the scores were read, as a clause (" on their way into the softmax"), or "".
+    """
+    if not scales or all(abs(scale - 1) < 2e-3 for scale in scales):
+        return None
+    made = [scale / math.sqrt(_derived(s)["d_k"]) for s, scale in zip(sizes, scales, strict=True)]
+    words = named_factor(sizes, made, closely=2e-3)
+    look = "the factor: which size it is made of, and whether it divides."
+    if words:
+        says = f"The scores are wrong by a factor: the dot products are {words}{inside}."
+    elif max(scales) - min(scales) < 2e-3 * abs(scales[0]):
+        says = (
+            f"The scores are wrong by a factor: they are {scales[0]:.4g} times what they should be{inside}."
+        )
+    else:
+        says = (
+            f"The scores are wrong by a factor{inside}: here they are {scales[0]:.4g} times what they should "
+            f"be, in another case {scales[-1]:.4g} times."
+        )
+    return Finding("wrong-scale", says, look=look)
+
+
+def scale_of(want: Tensor, have: Tensor) -> float | None:
+    """c where `have` is c times `want` in every entry, or None."""
+    if want.shape != have.shape or not want.numel() or want.dtype == torch.bool or have.is_complex():
+        return None
+    want, have = want.double(), have.double()
+    if not (bool(want.isfinite().all()) and bool(have.isfinite().all())):
+        return None
+    scale = float((want * have).sum() / (want * want).sum().clamp_min(1e-30))
+    if abs(scale) < 1e-9 or not torch.allclose(have / scale, want, rtol=1e-3, atol=2e-5):
+        return None
+    return scale
+
+
+def softmax_scale(scores: Tensor, weights: Tensor) -> float | None:
+    """c where the weights are a softmax of c times the scores, along each row, or None.
+
+    Read from differences of logarithms, which the sum of a row does not touch. Hidden keys (-inf in
+    `scores`) are left out.
+    """
+    scores, weights = scores.double(), weights.double()
+    open_ = scores.isfinite() & (weights > 1e-12)
+    if weights.shape != scores.shape or not bool(open_.any()) or bool((weights[scores.isfinite()] < 0).any()):
+        return None
+    if bool((weights[~scores.isfinite()].abs() > 1e-6).any()):
+        return None
+    count = open_.sum(-1, keepdim=True).clamp_min(1)
+    x = torch.where(open_, scores, 0.0)
+    y = torch.where(open_, weights.clamp_min(1e-300).log(), 0.0)
+    x = torch.where(open_, x - x.sum(-1, keepdim=True) / count, 0.0)
+    y = torch.where(open_, y - y.sum(-1, keepdim=True) / count, 0.0)
+    spread = float((x * x).sum())
+    if spread < 1e-9:
+        return None
+    scale = float((x * y).sum()) / spread
+    # Where a weight has vanished its score must have been far below.
+    return scale if torch.allclose(y, scale * x, rtol=5e-3, atol=5e-3 * max(1.0, abs(scale))) else None
+
+
+def factor_by_trying(evidence: Evidence) -> Finding | None:
+    """A wrong factor before the softmax, where only the output shows: found by trying factors.
+
+    Works for exercises whose known mistakes are settings of a workbench that takes `factor`. Two cases are
+    enough to name it; whether it holds in the others is looked at afterwards.
+    """
+    base = _workbench(evidence)
+    judged = [
+        i
+        for i, case in enumerate(evidence.cases)
+        if evidence.counts[i] and evidence.got[i].error is None and "d_k" in _derived(case.sizes)
+    ]
+    first = evidence.first_wrong()
+    if base is None or first not in judged:
+        return None
+    sizes = [_derived(case.sizes) for case in evidence.cases]
+    others = [i for i in judged if sizes[i]["d_k"] != sizes[first]["d_k"]] or [
+        i for i in judged if i != first
+    ]
+    scales = []
+    for i in (first, *others[:1]):
+        factor = _tried(base, evidence.cases[i].fresh(), evidence.got[i].leaves)
+        if factor is None:
+            return None
+        scales.append(factor * math.sqrt(sizes[i]["d_k"]))
+    return factor_finding([sizes[i] for i in (first, *others[:1])], scales, " on their way into the softmax")
+
+
+def _workbench(evidence: Evidence) -> Callable[..., Any] | None:
+    for mistake in evidence.exercise.mistakes:
+        if isinstance(mistake.wrong, functools.partial) and set(mistake.wrong.keywords) == {"factor"}:
+            return mistake.wrong.func
+    return None
+
+
+def _tried(base: Callable[..., Any], arguments: tuple[Any, ...], got: Sequence[Tensor]) -> float | None:
+    """The factor with which the workbench gives what came, or None. A search along one line."""
+
+    def given(factor: float) -> tuple[Tensor, ...]:
+        result = base(*arguments, factor=lambda q, **s: factor)
+        return result if isinstance(result, tuple) else (result,)
+
+    def gap(factor: float) -> float:
+        return sum(
+            float((a.double() - b.double()).square().sum()) for a, b in zip(given(factor), got, strict=True)
+        )
+
+    if [leaf.shape for leaf in given(1.0)] != [leaf.shape for leaf in got]:
+        return None
+    for sign in (1.0, -1.0):
+        grid = [sign * 2.0**k for k in range(-7, 6)]
+        gaps = [gap(factor) for factor in grid]
+        at = min(range(len(grid)), key=gaps.__getitem__)
+        if not math.isfinite(gaps[at]):
+            return None
+        factor = _narrowed(gap, grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)])
+        if all(close(a, b) for a, b in zip(given(factor), got, strict=True)):
+            return factor
+    return None
+
+
+def _narrowed(gap: Callable[[float], float], low: float, high: float) -> float:
+    """Golden section: the place of the least gap between low and high."""
+    ratio = (math.sqrt(5) - 1) / 2
+    a, b = high - ratio * (high - low), low + ratio * (high - low)
+    gap_a, gap_b = gap(a), gap(b)
+    for _ in range(26):
+        if gap_a < gap_b:
+            high, b, gap_b = b, a, gap_a
+            a = high - ratio * (high - low)
+            gap_a = gap(a)
+        else:
+            low, a, gap_a = a, b, gap_b
+            b = low + ratio * (high - low)
+            gap_b = gap(b)
+    return (low + high) / 2
+
+
+def _pairs(evidence: Evidence) -> list[tuple[Sizes, Tensor, Tensor]]:
+    """Sizes, what was wanted and what came, for each judged case with one result and no error."""
+    return [
+        (case.sizes, want.leaves[0], have.leaves[0])
+        for case, want, have, counts in zip(
+            evidence.cases, evidence.expected, evidence.got, evidence.counts, strict=True
+        )
+        if counts and want.error is None and have.error is None and len(have.leaves) == 1
+    ]
+
+
+def _derived(sizes: Sizes) -> Sizes:
+    known = dict(sizes)
+    if "h" in known and "d_model" in known:
+        known.setdefault("d_k", known["d_model"] // known["h"])
+    return known
+
+
+def _positive(sizes: Sequence[Sizes], factors: Sequence[float], closely: float) -> str | None:
+    names = [name for name in _ORDER if all(name in s for s in sizes)]
+    # One case can't tell a size from a number.
+    names = names if len(sizes) > 1 else [n for n in names if n == "d_k"]
+
+    def fits(values: Sequence[float]) -> bool:
+        return all(abs(f - value) <= closely * value for f, value in zip(factors, values, strict=True))
+
+    if fits([1.0] * len(sizes)):
+        return "not scaled at all"
+    for words, value in _expressions(names):
+        values = [value(s) for s in sizes]
+        if len(sizes) > 1 and max(values) - min(values) < 1e-9:
+            continue  # the size is the same everywhere: a fixed number as far as can be seen
+        if all(v > 0 for v in values) and fits([1 / v for v in values]):
+            return f"divided by {words}"
+        if fits(values):
+            return f"multiplied by {words}"
+    if max(factors) - min(factors) <= closely * max(factors):
+        f = factors[0]
+        if f < 1 and abs(round(1 / f) - 1 / f) < 2 * closely / f:
+            return f"divided by a fixed number, {round(1 / f)}, whatever the sizes are"
+        return f"multiplied by a fixed number, {f:.4g}, whatever the sizes are"
+    for words, value in _expressions(names):
+        for times in _TIMES:
+            if fits([times / value(s) for s in sizes]):
+                return f"divided by {words} and multiplied by {times:.4g}"
+            if fits([times * value(s) for s in sizes]):
+                return f"multiplied by {words} and by {times:.4g}"
+    return None
+
+
+def _expressions(names: Sequence[str]) -> Iterator[tuple[str, Callable[[Sizes], float]]]:
+    """Expressions of the sizes, from the plainest on, each with its words."""
+    for power, words in _POWERS:
+        for name in names:
+            yield words.format(name), lambda s, name=name, power=power: s[name] ** power
+    for words, bent in _BENT:
+        for name in names:
+            yield words.format(name), lambda s, name=name, bent=bent: max(bent(s[name]), 0.0)
+    for one, other in itertools.combinations(names, 2):
+        both = f"{one} times {other}"
+        yield f"the root of {both}", lambda s, a=one, c=other: math.sqrt(s[a] * s[c])
+        yield both, lambda s, a=one, c=other: float(s[a] * s[c])
+        yield f"the root of {one} + {other}", lambda s, a=one, c=other: math.sqrt(s[a] + s[c])
+    for one, other in itertools.permutations(names, 2):
+        yield f"{one} times the root of {other}", lambda s, a=one, c=other: s[a] * math.sqrt(s[c])
+        yield f"{one} / {other}", lambda s, a=one, c=other: s[a] / s[c]
+        yield f"the root of {one} / {other}", lambda s, a=one, c=other: math.sqrt(s[a] / s[c])
+    for three in itertools.combinations(names, 3):
+        words = " times ".join(three)
+        yield f"the root of {words}", lambda s, t=three: math.sqrt(math.prod(s[name] for name in t))
+        yield words, lambda s, t=three: float(math.prod(s[name] for name in t))

@@ -1,0 +1,115 @@
+"""What a wrong softmax did: a factor in front, other steps, keys left out, rows that overflow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
+from mha_course.exercises.factors import named_factor, softmax_scale
+from mha_course.exercises.outcome import Outcome, close
+from mha_course.exercises.reading_places import read_places
+from mha_course.exercises.reading_weights import Reading, read_steps
+from mha_course.exercises.steps_before_softmax import Step
+
+_TOO_LARGE = 50.0
+
+
+def read_softmax(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
+    """The reading of a softmax over the rows of its first argument."""
+    scores, have = evidence.cases[i].arguments[0], evidence.got[i].leaves[0]
+    if len(evidence.got[i].leaves) != 1 or have.shape != scores.shape or have.is_complex():
+        return None
+    if not have.is_floating_point():
+        return None
+    found = _large(scores, have) if float(scores.abs().max()) > _TOO_LARGE else None
+    found = found or _temperature(evidence, i) or read_weights(scores, have, None)
+    if found is None:
+        return None
+    return Finding(found.id, found.says + _also_large(evidence, i), look=found.look)
+
+
+def read_weights(
+    scores: Tensor, have: Tensor, mask: Tensor | None, more: Sequence[Step] = ()
+) -> Reading | None:
+    """Other steps, or places that stand out, in weights that should be a softmax of scores."""
+    found = read_steps(scores, have, mask, more) or read_places(scores, have, mask)
+    if found:
+        return found
+    for words, step in more:
+        other = step(scores)
+        if close(other, scores):
+            continue
+        place = read_places(other, have, mask)
+        if place and place.id not in ("hidden-keys-get-weight",):
+            return Reading(place.id, f"{words} And: {place.says}", place.look)
+    return None
+
+
+def _temperature(evidence: Evidence, i: int) -> Reading | None:
+    sizes, scales = [], []
+    for case, out, counts in zip(evidence.cases, evidence.got, evidence.counts, strict=True):
+        scores = case.arguments[0]
+        if counts and out.error is None and len(out.leaves) == 1 and out.leaves[0].shape == scores.shape:
+            scale = softmax_scale(scores, out.leaves[0])
+            if scale is not None:
+                sizes.append(case.sizes)
+                scales.append(scale)
+    first = softmax_scale(evidence.cases[i].arguments[0], evidence.got[i].leaves[0])
+    if first is None or abs(first - 1) < 2e-3:
+        return None
+    words = named_factor(sizes, scales, closely=5e-3) or f"multiplied by {first:.4g}"
+    says = f"The scores are {words} before the softmax (a temperature that nobody asked for)."
+    return Reading("temperature", says, "what is done to the scores before `exp`.")
+
+
+def _large(scores: Tensor, have: Tensor) -> Reading | None:
+    """Which rows of large scores went wrong, and how."""
+    want = scores.double().softmax(-1)
+    kinds: dict[str, list[int]] = {"NaN": [], "all zeros": [], "all equal": [], "wrong": []}
+    for row, (a, b) in enumerate(
+        zip(want.reshape(-1, want.shape[-1]), have.reshape(-1, want.shape[-1]), strict=True)
+    ):
+        if close(a, b.double()):
+            continue
+        if bool(b.isnan().any()):
+            kinds["NaN"].append(row)
+        elif not bool(b.any()):
+            kinds["all zeros"].append(row)
+        elif float(b.max() - b.min()) < 1e-6:
+            kinds["all equal"].append(row)
+        else:
+            kinds["wrong"].append(row)
+    parts = []
+    for kind, rows in kinds.items():
+        if rows and kind != "wrong":
+            at = scores.reshape(-1, scores.shape[-1])[rows[0]]
+            one = len(rows) == 1
+            listed = f"row{'' if one else 's'} {in_a_row([str(r) for r in rows])}"
+            parts.append(
+                f"{listed} {'is' if one else 'are'} {kind} (scores from {at.min():.0f} to {at.max():.0f})"
+            )
+    if not parts or kinds["wrong"]:
+        return None
+    says = f"Large scores go wrong: {in_a_row(parts)}."
+    if kinds["NaN"]:
+        look = "what goes into `exp`: how large can it get, and how small can the sum of a row get?"
+        return Reading("overflow-in-some-rows", says, look)
+    if kinds["all equal"]:
+        says += " Differences between large scores get lost, as when they are clamped or rounded."
+    if kinds["all zeros"]:
+        says += " The sum of such a row has vanished, or NaN was replaced by 0."
+    return Reading("large-scores-lost", says, "what goes into `exp`, and what is done to large numbers.")
+
+
+def _also_large(evidence: Evidence, i: int) -> str:
+    for case, out, counts, right in zip(
+        evidence.cases, evidence.got, evidence.counts, evidence.right, strict=True
+    ):
+        if counts and not right and out is not evidence.got[i] and out.error is None and out.leaves:
+            if bool(torch.isnan(out.leaves[0]).any()):
+                return f" Besides: {case.label} some entries are NaN."
+    return ""
