@@ -29,7 +29,7 @@ def read_attention(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return None
     if not all(leaf.is_floating_point() for leaf in got):
         return None
-    q, k, v, mask = evidence.cases[i].arguments
+    q, k, v, mask = four(evidence.cases[i].arguments)
     output, weights = got
     want_output, want = expected
     right_output, right_weights = close(output, want_output), close(weights, want)
@@ -63,7 +63,7 @@ def _of_weights(evidence: Evidence, i: int, weights: Tensor, leaf: int) -> Readi
     sizes, scales = [], []
     for case, out, counts in zip(evidence.cases, evidence.got, evidence.counts, strict=True):
         if counts and out.error is None and len(out.leaves) == 2:
-            q, k, _, mask = case.arguments
+            q, k, _, mask = four(case.arguments)
             scores = q @ k.mT / math.sqrt(q.shape[-1])
             hidden = scores if mask is None else scores.masked_fill(~mask, -math.inf)
             scale = softmax_scale(hidden, out.leaves[leaf])
@@ -71,7 +71,7 @@ def _of_weights(evidence: Evidence, i: int, weights: Tensor, leaf: int) -> Readi
             if scale is not None and _sums_to_one(out.leaves[leaf]):
                 sizes.append(case.sizes)
                 scales.append(scale)
-    q, k, v, mask = evidence.cases[i].arguments
+    q, k, v, mask = four(evidence.cases[i].arguments)
     scores = q.double() @ k.double().mT / math.sqrt(q.shape[-1])
     own = softmax_scale(scores if mask is None else scores.masked_fill(~mask, -math.inf), weights)
     if own is not None and _sums_to_one(weights):
@@ -79,7 +79,7 @@ def _of_weights(evidence: Evidence, i: int, weights: Tensor, leaf: int) -> Readi
         if factor:
             return Reading(factor.id, factor.says, factor.look)
     named = _named(q, k, v, mask, scores, weights)
-    return named or read_weights(scores, weights, mask, tuple(_other_scores(q, k)))
+    return named or read_weights(scores, weights, mask, tuple(other_scores(q, k)))
 
 
 def _sums_to_one(weights: Tensor) -> bool:
@@ -111,7 +111,7 @@ def _named(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, s: Tensor, have
     return None
 
 
-def _other_scores(q: Tensor, k: Tensor) -> Iterator[Step]:
+def other_scores(q: Tensor, k: Tensor) -> Iterator[Step]:
     """Other comparisons of queries and keys than the scaled dot product."""
     q, k = q.double(), k.double()
     d_k, root = q.shape[-1], math.sqrt(q.shape[-1])
@@ -182,7 +182,7 @@ def _mixing(evidence: Evidence, i: int, call: Call) -> Tensor | None:
 
     Seen by handing over values that name their token: an identity matrix.
     """
-    q, k, v, mask = evidence.cases[i].fresh()
+    q, k, v, mask = four(evidence.cases[i].fresh())
     n_k = v.shape[-2]
     names = torch.eye(n_k, dtype=v.dtype).expand(*v.shape[:-2], n_k, n_k).clone()
     out = call((q, k, names, mask))
@@ -215,7 +215,7 @@ def _of_output(
             says = "The output is made with the weights from before the mask."
             return Reading("output-with-other-weights", says, _LOOK_OUTPUT)
         found = _named(q, k, v, mask, scores, mixing) or read_weights(
-            scores, mixing, mask, tuple(_other_scores(q, k))
+            scores, mixing, mask, tuple(other_scores(q, k))
         )
         scale = softmax_scale(scores if mask is None else scores.masked_fill(~mask, -math.inf), mixing)
         if scale is not None and found is None:
@@ -281,3 +281,8 @@ def _after(output: Tensor, v: Tensor) -> Iterator[tuple[str, Tensor]]:
     if output.ndim > 2:
         yield "The sentences have changed places in the output.", output.flip(0)
         yield "The output is averaged over the sentences.", output.mean(0, keepdim=True)
+
+
+def four(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Queries, keys, values and the mask, None where it was left out."""
+    return (*arguments, None)[:4]
