@@ -15,6 +15,7 @@ from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.exercise import Case, Exercise, Mistake
 from mha_course.exercises.outcome import Outcome, agree
 from mha_course.exercises.recognising import Calls, findings_of, matches
+from mha_course.exercises.wrong_attention import steps_shared
 
 
 @dataclass
@@ -23,7 +24,7 @@ class _Together:
 
     case: Case
     made: dict[Any, list[tuple[tuple[Mistake, ...], Callable[..., Any]]]] = field(default_factory=dict)
-    rows: dict[Any, list[Tensor]] = field(default_factory=dict)
+    rows: dict[Any, list[tuple[Tensor, ...]]] = field(default_factory=dict)
     stacked: dict[Any, Tensor] = field(default_factory=dict)
 
     def add(self, mistakes: tuple[Mistake, ...], fn: Callable[..., Any]) -> None:
@@ -35,7 +36,7 @@ class _Together:
         leaves = result if isinstance(result, tuple) else (result,)
         shapes = tuple(leaf.shape for leaf in leaves)
         self.made.setdefault(shapes, []).append((mistakes, fn))
-        self.rows.setdefault(shapes, []).append(_in_a_row(leaves))
+        self.rows.setdefault(shapes, []).append(leaves)
 
     def like(self, got: Outcome) -> Iterator[tuple[tuple[Mistake, ...], Callable[..., Any]]]:
         """The combinations that give what the answer gave, as far as one case shows."""
@@ -43,8 +44,9 @@ class _Together:
         if shapes not in self.rows or any(leaf.is_complex() for leaf in got.leaves):
             return
         if shapes not in self.stacked:
-            self.stacked[shapes] = torch.stack(self.rows[shapes])
-        mine = _in_a_row(got.leaves)
+            columns = [torch.stack(leaves) for leaves in zip(*self.rows[shapes], strict=True)]
+            self.stacked[shapes] = _in_a_row(columns)
+        mine = _in_a_row([leaf.unsqueeze(0) for leaf in got.leaves])
         near = (self.stacked[shapes] - mine).abs() <= 1e-4 + 1e-3 * mine.abs()
         for i in near.all(-1).nonzero()[:, 0].tolist():
             yield self.made[shapes][i]
@@ -56,6 +58,8 @@ _KNOWN: dict[tuple[str, int, int], _Together] = {}
 
 def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
     """Two known mistakes at once, or three of those that are made often; or None.
+
+    Where some mistakes are marked as made often, one of two has to be such a one.
 
     outcomes: for each mistake of the exercise, for each way to make it, what it gives in each case.
     """
@@ -113,9 +117,14 @@ def _together(
     # A style that makes no difference for any mistake here makes none for two.
     styles_matter = any(not agree(w[i], ways[0][i]) for _, ways in settings for w in ways[1:])
     table = _Together(case)
-    for some in combinations([m for m, _ in settings if id(m) not in idle], count):
-        for fn in combined(evidence.exercise, *some)[: None if styles_matter else 1]:
-            table.add(some, fn)
+    # Where some are made often, two that are both rare hardly meet; and looking for all pairs takes long.
+    marked = any(m.often for m, _ in settings)
+    with steps_shared():
+        for some in combinations([m for m, _ in settings if id(m) not in idle], count):
+            if marked and not any(m.often for m in some):
+                continue
+            for fn in combined(evidence.exercise, *some)[: None if styles_matter else 1]:
+                table.add(some, fn)
     _KNOWN[key] = table
     return table
 
@@ -131,5 +140,6 @@ def combined(exercise: Exercise, *mistakes: Mistake) -> list[Callable[..., Any]]
 
 
 def _in_a_row(leaves: Sequence[Tensor]) -> Tensor:
-    flat = torch.cat([leaf.detach().flatten().to(torch.float32) for leaf in leaves])
+    """All numbers of each result beside each other: (results, numbers)."""
+    flat = torch.cat([leaf.detach().flatten(1).to(torch.float32) for leaf in leaves], 1)
     return flat.nan_to_num(nan=1e30, posinf=2e30, neginf=-2e30)

@@ -61,7 +61,7 @@ def _inputs(g: Generator) -> list[Case]:
 
 
 _RETURNS = (Returned("concatenation", ("b", "n", "d_model")),)
-_MISTAKES = head_mistakes(heads_with, with_shapes=True)
+_MISTAKES = head_mistakes(heads_with, heads_alone=True)
 
 EXERCISES = (
     Exercise(

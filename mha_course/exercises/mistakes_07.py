@@ -284,5 +284,5 @@ _ELSEWHERE = {"heads-reversed"}
 LAYER_MISTAKES = (
     *(Mistake(i, partial(layer_with, **change), says, look) for i, change, says, look in _FUSE),
     *mask_mistakes(layer_with),
-    *(m for m in head_mistakes(layer_with, with_shapes=False) if m.id not in _ELSEWHERE),
+    *(m for m in head_mistakes(layer_with, heads_alone=False) if m.id not in _ELSEWHERE),
 )

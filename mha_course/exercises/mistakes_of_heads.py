@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes_of_cutting import ALONE, CUTTING, SHAPES
+from mha_course.exercises.mistakes_of_meeting import JOINING, MEETING
 
 
 def _one_value_per_sentence(s: Tensor) -> Tensor:
@@ -193,10 +194,37 @@ _STEPS = (
 )
 
 
-def head_mistakes(right: Callable[..., Any], with_shapes: bool) -> tuple[Mistake, ...]:
-    """The mistakes of projecting, splitting, attending and joining, as settings of `right`."""
-    entries = (*_STEPS, *CUTTING, *(SHAPES if with_shapes else ()))
+# Looked for together with two others as well.
+_OFTEN = {
+    "no-scale",
+    "scale-sqrt-d_model",
+    "scale-d_k",
+    "over-the-queries",
+    "over-the-heads",
+    "no-softmax",
+    "queries-and-keys-swapped",
+    "values-not-projected",
+    "weights-transposed",
+    "projections-transposed",
+    "view-without-transpose",
+    "interleaved",
+    "first-slice-for-all",
+    "heads-not-moved",
+    "merge-without-transpose",
+    "merge-interleaved",
+    "heads-reversed",
+    "sum-for-concat",
+    "not-concatenated",
+}
+
+
+def head_mistakes(right: Callable[..., Any], heads_alone: bool) -> tuple[Mistake, ...]:
+    """The mistakes of projecting, splitting, attending and joining, as settings of `right`.
+
+    heads_alone: the concatenation is the result; nothing comes behind it that would hide a shape.
+    """
+    entries = (*_STEPS, *CUTTING, *((*SHAPES, *MEETING, *JOINING) if heads_alone else ()))
     return tuple(
-        Mistake(id_, partial(right, **change), says, look, ALONE.get(id_, ""))
+        Mistake(id_, partial(right, **change), says, look, ALONE.get(id_, ""), heads_alone and id_ in _OFTEN)
         for id_, change, says, look in entries
     )

@@ -6,13 +6,49 @@ step by a wrong one, and settings of different steps can be combined.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch import Tensor
 
 Step = Callable[..., Any]
+
+# What steps gave, while many combinations of them are tried on the same inputs; None at other times.
+_numbers: dict[float, float] = {}
+_results: dict[tuple[Any, ...], tuple[Any, tuple[Any, ...]]] | None = None
+
+
+@contextlib.contextmanager
+def steps_shared() -> Iterator[None]:
+    """Within this, a step called again with the very same tensors gives its result without computing."""
+    global _results
+    _results = {}
+    try:
+        yield
+    finally:
+        _results = None
+
+
+def once(step: Step, *arguments: Any) -> Any:
+    """Call a step, or look up what it gave for these arguments."""
+    if _results is None:
+        return step(*arguments)
+    key = (step, *map(id, arguments))
+    if key not in _results:
+        # The arguments are kept: an id means something only as long as its object lives.
+        _results[key] = (step(*arguments), arguments)
+    return _results[key][0]
+
+
+def _one_object(factor: float) -> float:
+    """The same object for the same number, so that it can be recognised by its id."""
+    return factor if _results is None else _numbers.setdefault(factor, factor)
+
+
+def _scaled(scores: Tensor, factor: float) -> Tensor:
+    return scores * factor
 
 
 def root_of_d_k(q: Tensor, **sizes: int) -> float:
@@ -65,10 +101,10 @@ def attend_with(
     **sizes: int,
 ) -> Any:
     """softmax(q k^T / sqrt(d_k)) v with the steps given."""
-    scores = compare(q, k) * factor(q, n=k.shape[-2], **sizes)
-    weights = soften(scores if mask is None else hide(scores, mask))
-    weights = weights if mask is None else hide_late(weights, mask)
-    return mix(weights, k, v), weights
+    scores = once(_scaled, once(compare, q, k), _one_object(factor(q, n=k.shape[-2], **sizes)))
+    weights = once(soften, scores if mask is None else once(hide, scores, mask))
+    weights = weights if mask is None else once(hide_late, weights, mask)
+    return once(mix, weights, k, v), weights
 
 
 def columns(x: Tensor, w: Tensor, h: int) -> Tensor:
@@ -88,8 +124,8 @@ def merge(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2).reshape(b, n, h * d_k)
 
 
-def in_order(x: Tensor, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values as they are."""
+def in_order(x: Any, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values (or their matrices) as they are."""
     return q, k, v
 
 
@@ -101,17 +137,20 @@ def heads_with(
     h: int,
     mask: Tensor | None = None,
     *,
+    take: Step = in_order,
     project: Step = columns,
     pick: Step = in_order,
     cut: Step = split,
+    meet: Step = in_order,
     join: Step = merge,
     **attention: Step,
 ) -> Tensor:
-    """Project, split, attend in every head, concat, with the steps given."""
-    projected = pick(x, *(project(x, w, h) for w in (w_q, w_k, w_v)))
-    q, k, v = (cut(part, h) for part in projected)
+    """Take the matrices, project, split, let heads meet, attend in each, concat, with the steps given."""
+    matrices = once(take, h, w_q, w_k, w_v)
+    projected = once(pick, x, *(once(project, x, w, h) for w in matrices))
+    q, k, v = once(meet, h, *(once(cut, part, h) for part in projected))
     output, _ = attend_with(q, k, v, mask, d_model=x.shape[-1], h=h, **attention)
-    return join(output)
+    return once(join, output)
 
 
 def fuse_all(concat: Tensor, w_o: Tensor, h: int) -> Tensor:
