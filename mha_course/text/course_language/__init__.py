@@ -1,0 +1,1 @@
+"""The course language: English-like sentences of a known grammar, and their gloss in an invented one."""
