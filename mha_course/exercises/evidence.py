@@ -31,9 +31,10 @@ class Evidence:
     counts: Sequence[bool]
 
     def passes(self) -> bool:
-        """Right in every case that is required, and in one of the groups of which one is enough."""
+        """Right in every case that counts, and in one of the groups of which one is enough."""
         one_of = self.exercise.one_of
-        if not all(ok for case, ok in self._judged() if case.required and case.label not in one_of):
+        judged = zip(self._judged(), self.counts, strict=True)
+        if not all(ok for (case, ok), counts in judged if counts and case.label not in one_of):
             return False
         return not one_of or any(
             all(ok for case, ok in self._judged() if case.label == label) for label in one_of

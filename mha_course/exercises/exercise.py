@@ -22,6 +22,8 @@ class Case:
     label: when this happens, in words that fit into a sentence ("with three heads", "without a mask").
     sizes: every size by its symbol, all different, so that no two axes can be mistaken for each other.
     required: whether a pass depends on it; a failure elsewhere becomes a remark.
+    loud: not required, but where it is got wrong this has to show (an error, NaN): a wrong result that looks
+    right doesn't pass. narrower: functions that do less than is asked for here, and pass all the same.
     refuses: the right answer is to raise a ValueError that names the arguments.
     coded: names of the axes of the first argument when it holds 0, 1, 2, ...: each number then says
     where it comes from.
@@ -32,6 +34,8 @@ class Case:
     sizes: dict[str, int] = field(default_factory=dict)
     required: bool = True
     refuses: bool = False
+    loud: bool = False
+    narrower: tuple[Callable[..., Any], ...] = ()
     coded: tuple[str, ...] = ()
 
     def fresh(self) -> tuple[Any, ...]:

@@ -15,6 +15,9 @@ from mha_course.exercises.reading_scores import read_scores
 from mha_course.exercises.reading_softmax import read_softmax
 from mha_course.exercises.wrong_attention import hide_with_large_negative
 
+# Not asked for in so many words; a wrong result that looks right doesn't pass all the same.
+_LOUD: dict[str, bool] = {"required": False, "loud": True}
+
 
 def softmax_rows(scores: Tensor) -> Tensor:
     """Weights from scores, row by row: (..., n_q, n_k) -> the same shape, rows sum to 1."""
@@ -42,16 +45,32 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tu
 
 
 def _softmax_inputs(g: Generator) -> list[Case]:
-    # The rows of the large case lie far apart, so that one maximum for the whole matrix is not enough, and
-    # one row has a single large score, so that only its largest one can be taken away from it.
+    # The rows of the large case lie far apart, so that one maximum for the whole matrix is not enough.
+    # Where a row has a single large score only the largest can be taken away from it.
     large = draw(g, 3, 5) + torch.tensor([[1000.0], [0.0], [-1000.0]])
-    large[1, 3] = 1000.0
+    lone = draw(g, 3, 5)
+    lone[0, 2], lone[1, 0], lone[2, 4], lone[2, 1] = 1000.0, -1000.0, 300.0, 120.0
     return [
         Case("for ordinary scores", (draw(g, 4, 6, spread=1.5),), {"n_q": 4, "n_k": 6}),
         Case("for scores of 1000", (large,), {"n_q": 3, "n_k": 5}),
-        Case("for a batch", (draw(g, 2, 4, 6),), {"b": 2, "n_q": 4, "n_k": 6}, required=False),
+        Case("for a single large score in a row", (lone,), {"n_q": 3, "n_k": 5}),
+        Case("for a single query", (draw(g, 1, 5),), {"n_q": 1, "n_k": 5}),
+        Case("for a single key", (draw(g, 4, 1),), {"n_q": 4, "n_k": 1}),
+        Case(
+            "for a batch",
+            (draw(g, 2, 4, 6),),
+            {"b": 2, "n_q": 4, "n_k": 6},
+            required=False,
+            loud=True,
+            narrower=(_each_matrix,),
+        ),
         Case("in float64", (draw(g, 4, 6, dtype=torch.float64),), {"n_q": 4, "n_k": 6}, required=False),
     ]
+
+
+def _each_matrix(scores: Tensor) -> Tensor:
+    """A loop over the rows of a matrix, given a batch of them."""
+    return torch.stack([(one - one.max()).exp() / (one - one.max()).exp().sum() for one in scores])
 
 
 def _qkv(
@@ -71,8 +90,22 @@ def _scores_inputs(g: Generator) -> list[Case]:
             tuple(_qkv(g, 2, n_q=8, n_k=6, d_k=10)),
             {"b": 2, "n_q": 8, "n_k": 6, "d_k": 10},
         ),
-        Case("for one sentence without a batch axis", tuple(_qkv(g, **sizes)), sizes, required=False),
-        Case("with a head axis", tuple(_qkv(g, 2, 3, **heads)), {"b": 2, "h": 3, **heads}, required=False),
+        Case("for a batch of one sentence", tuple(_qkv(g, 1, **sizes)), {"b": 1, **sizes}),
+        Case(
+            "for a single query",
+            tuple(_qkv(g, 3, n_q=1, n_k=5, d_k=7)),
+            {"b": 3, "n_q": 1, "n_k": 5, "d_k": 7},
+        ),
+        Case(
+            "for one sentence without a batch axis", tuple(_qkv(g, **sizes)), sizes, required=False, loud=True
+        ),
+        Case(
+            "with a head axis",
+            tuple(_qkv(g, 2, 3, **heads)),
+            {"b": 2, "h": 3, **heads},
+            required=False,
+            loud=True,
+        ),
         Case(
             "in float64", tuple(_qkv(g, 3, **sizes, dtype=torch.float64)), {"b": 3, **sizes}, required=False
         ),
@@ -97,19 +130,35 @@ def _attention_inputs(g: Generator) -> list[Case]:
     other = {"n_q": 6, "n_k": 5, "d_k": 8, "d_v": 3}
     heads = {"n_q": 7, "n_k": 5, "d_k": 8, "d_v": 6}
     alone, batch, half = _qkv(g, **sizes), _qkv(g, 3, **sizes), _qkv(g, 3, **sizes, dtype=torch.float64)
+    one, query = {"n_q": 4, "n_k": 6, "d_k": 5, "d_v": 3}, {"n_q": 1, "n_k": 6, "d_k": 5, "d_v": 4}
     return [
         Case("without a mask", (*batch, None), {"b": 3, **sizes}),
         Case("with a mask", (*_qkv(g, 3, **sizes), drawn_mask(g, 5, 7)), {"b": 3, **sizes}),
         Case("with a mask", (*_qkv(g, 2, **other), drawn_mask(g, 6, 5)), {"b": 2, **other}),
-        Case("for one sentence without a batch axis", (*alone, drawn_mask(g, 5, 7)), sizes, required=False),
+        Case("called with three arguments", tuple(_qkv(g, 2, **other)), {"b": 2, **other}),
+        Case(
+            "with a mask that hides nothing",
+            (*_qkv(g, 2, **other), torch.ones(6, 5, dtype=torch.bool)),
+            {"b": 2, **other},
+        ),
+        Case("for a batch of one sentence", (*_qkv(g, 1, **one), drawn_mask(g, 4, 6)), {"b": 1, **one}),
+        Case("for a single query", (*_qkv(g, 3, **query), None), {"b": 3, **query}),
+        Case("for large scores", (*_large(g, **sizes), drawn_mask(g, 5, 7)), {"b": 3, **sizes}, **_LOUD),
+        Case("for one sentence without a batch axis", (*alone, drawn_mask(g, 5, 7)), sizes, **_LOUD),
         Case(
             "with a head axis",
             (*_qkv(g, 2, 3, **heads), drawn_mask(g, 7, 5)),
             {"b": 2, "h": 3, **heads},
-            required=False,
+            **_LOUD,
         ),
         Case("in float64", (*half, None), {"b": 3, **sizes}, required=False),
     ]
+
+
+def _large(g: Generator, **sizes: int) -> list[Tensor]:
+    """Queries and keys whose scores lie hundreds apart, so that a hidden one is often far above the rest."""
+    q, k, v = _qkv(g, 3, **sizes)
+    return [20 * q, 20 * k, v]
 
 
 EXERCISES = (
