@@ -130,7 +130,7 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
         return Finding("unknown-name", says, look="the spelling of the name, and whether it is an argument.")
     if case.refuses:
         return badly_refused(case, got, at)
-    right = evidence.labels(True)
+    right = [label for label in evidence.labels(True) if label not in evidence.labels(False)]
     only = f" It is right {in_a_row(right)}." if right else ""
     when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
     stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 
-_EVERYWHERE = 2  # 0, 1 and 2 stand in every function, as axes and exponents
+_COMMON = 3  # numbers up to here stand in many functions, as axes and exponents
 
 
 def remark_on_code(evidence: Evidence, fn: Any, finding: Finding) -> str:
@@ -21,28 +21,34 @@ def remark_on_code(evidence: Evidence, fn: Any, finding: Finding) -> str:
         return ""
     if finding.id == "returned-nothing" and "print" in code.co_names:
         return "`print` shows something to you; `return` hands it to whoever called."
+    if "input" in code.co_names:
+        return "It asks for `input`. Everything it needs is in its arguments."
     return _written_sizes(evidence, code)
 
 
 def _written_sizes(evidence: Evidence, code: CodeType) -> str:
     """Numbers in the code that are sizes where the answer is right, and are none where it is wrong."""
-    i = evidence.first_wrong()
-    wrong = evidence.cases[i]
-    for case, right in zip(evidence.cases, evidence.right, strict=True):
-        if not right or case.refuses:
-            continue
-        sizes: dict[int, str] = {}
-        for name, size in case.sizes.items():
-            if size > _EVERYWHERE and wrong.sizes.get(name, size) != size:
-                sizes.setdefault(size, name)
-        found = [n for n in dict.fromkeys(_numbers(code)) if n in sizes]
-        if found:
-            which = in_a_row([f"`{n}`" for n in found])
-            names = in_a_row([sizes[n] for n in found])
-            stand = "stands" if len(found) == 1 else "stand"
-            there = f"{which} {stand} in the code. That is {names} {case.label}; {wrong.label} it is not"
-            return f"{there}. Sizes come from the arguments."
-    return ""
+    wrong = evidence.cases[evidence.first_wrong()]
+    cases = [
+        (case, ok)
+        for case, ok in zip(evidence.cases, evidence.right, strict=True)
+        if case.sizes and case.required
+    ]
+    right = [case for case, ok in cases if ok]
+    found: dict[int, str] = {}
+    for n in dict.fromkeys(_numbers(code)):
+        for name, size in wrong.sizes.items():
+            with_it = [case for case, _ in cases if case.sizes.get(name) == n]
+            # Every right case has this size; a common number must also be right wherever it fits.
+            fits = bool(right) and all(case.sizes.get(name) == n for case in right)
+            if size != n > 1 and fits and (n > _COMMON or len(with_it) == len(right)):
+                found.setdefault(n, name)
+    if not found:
+        return ""
+    which, names = in_a_row([f"`{n}`" for n in found]), in_a_row([f"`{name}`" for name in found.values()])
+    stand = "stands" if len(found) == 1 else "stand"
+    there = f"{which} {stand} in the code. That is {names} {right[0].label}; {wrong.label} it is not"
+    return f"{there}. Sizes come from the arguments."
 
 
 def _numbers(code: CodeType) -> Iterator[int]:

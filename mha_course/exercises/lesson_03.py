@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw, numbered
 from mha_course.exercises.mistakes_03 import HEAD_SIZE_MISTAKES, SPLIT_MISTAKES, STACK_MISTAKES
+from mha_course.exercises.reading_sizes import read_size
 from mha_course.exercises.rearranging import rearranged
 
 
@@ -33,13 +34,10 @@ def stack_heads(w_heads: Tensor) -> Tensor:
 
 
 def _size_inputs(g: Generator) -> list[Case]:
-    fits = [(12, 3), (35, 5), (64, 4), (7, 1)]
+    fits = [(12, 3), (35, 5), (64, 4), (7, 1), (8, 8)]
     fits_not = [(10, 3), (1600, 48), (4, 6)]
     return [
-        *(
-            Case("where h divides d_model", pair, dict(zip(("d_model", "h"), pair, strict=True)))
-            for pair in fits
-        ),
+        *(Case("where h divides d_model", (d, h), {"d_model": d, "h": h} if d != h else {}) for d, h in fits),
         *(Case("where h does not divide d_model", pair, refuses=True) for pair in fits_not),
     ]
 
@@ -124,6 +122,7 @@ EXERCISES = (
         ),
         why="`//` alone would drop features in silence; the check turns that into a sentence.",
         twins=("attention.head_size",),
+        reads=read_size,
     ),
     Exercise(
         name="split_heads",

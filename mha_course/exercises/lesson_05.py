@@ -90,7 +90,7 @@ MISTAKES = (
     Mistake(
         "heads-reversed",
         merge_reversed,
-        "The heads stand in reversed order: head 1 comes first.",
+        "The heads stand in reversed order: the last one comes first.",
         "the order in which they are joined.",
     ),
     Mistake(

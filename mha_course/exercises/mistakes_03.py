@@ -164,7 +164,7 @@ SPLIT_MISTAKES = (
     Mistake(
         "heads-reversed",
         lambda x, h: split(x, h).flip(1),
-        "The heads stand in reversed order: head 1 gets the first features.",
+        "The heads stand in reversed order: the last one comes first.",
         "the order in which the heads are put together.",
     ),
     Mistake(

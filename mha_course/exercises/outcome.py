@@ -112,6 +112,8 @@ def _read(result: Any, results: int) -> tuple[tuple[Tensor, ...], tuple[str, ...
         result = tuple(result)
     several = isinstance(result, tuple) and type(result).__module__ != _PAIRS
     parts = result if several else (result,)
+    if results == 1 and len(parts) == 1 and several:
+        return (torch.empty(0),), ("tuple of one",)
     leaves, odd = [], []
     for part in parts:
         leaf, word = _leaf(part)

@@ -11,7 +11,8 @@ from torch import Tensor
 from mha_course.exercises.axis_maps import names, plural
 from mha_course.exercises.coded_axes import Axes, axes_of, changed_evenly, places
 from mha_course.exercises.evidence import Evidence, Finding
-from mha_course.exercises.layouts import mixed, read
+from mha_course.exercises.layouts import read
+from mha_course.exercises.mixing import mixed
 from mha_course.exercises.outcome import Outcome, kind_of
 from mha_course.exercises.reduced import reduced
 from mha_course.exercises.regrouping import steps_behind
@@ -80,7 +81,7 @@ def _found(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
             codes = places(axes, (values - evenly[1]) / evenly[0], have)
             id_, changed = _evenly_changed(*evenly)
     if codes is None:
-        return reduced(axes, values, wanted)
+        return reduced(axes, values, wanted) or _with_zeros(axes, values, have, wanted)
     finding = _moved(axes, codes, wanted)
     if finding and finding.id == "axes-mixed":
         finding = reduced(axes, values, wanted) or finding
@@ -89,6 +90,27 @@ def _found(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
         moved = f" And the numbers stand elsewhere: {finding.says}" if finding else ""
         return Finding(id_, changed + moved, look="any step that does more than move numbers.")
     return finding
+
+
+def _with_zeros(axes: Axes, values: np.ndarray, have: Tensor, wanted: tuple[int, ...]) -> Finding | None:
+    """Numbers of the input with zeros around or between them."""
+    full = values != 0
+    if full.all() or not full.any() or not values.ndim:
+        return None
+    places_ = np.nonzero(full)
+    box = tuple(slice(int(p.min()), int(p.max()) + 1) for p in places_)
+    codes = places(axes, values[full], have)
+    if codes is None:
+        return None
+    many = f"{int((~full).sum())} of {values.size} numbers are 0"
+    if not full[box].all():
+        says = f"{many}, and stand between the numbers of the input."
+        return Finding("zeros-between", says, look="how the parts are put together.")
+    inner = places(axes, values[box], have)
+    finding = None if inner is None else _moved(axes, inner, wanted)
+    rest = f" The others: {finding.says}" if finding else " The others are right."
+    says = f"{many}: zeros are put on at the edge.{rest}"
+    return Finding("zeros-at-the-edge", says, look="padding, and the size of a tensor made beforehand.")
 
 
 def _evenly_changed(a: float, c: float) -> tuple[str, str]:
@@ -120,7 +142,10 @@ def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | 
         if reading.layout and not reading.clauses:
             id_ = "axes-grouped-otherwise" if "right order" in reading.layout else "axes-in-another-order"
             look = "the order of the axes, and which of them are joined or cut."
-        return Finding(id_, reading.words, look=look)
+        says = reading.words
+        if codes.shape == wanted and id_ != "rearranged":
+            says = f"{mixed(axes, codes)} {says}".strip()
+        return Finding(id_, says, look=look)
     if codes.size == len(axes.source):
         shifted = _rotated(axes, codes, wanted)
         if shifted:

@@ -14,6 +14,7 @@ from mha_course.exercises.evidence import Finding, in_a_row
 _OVER: dict[str, Callable[..., np.ndarray]] = {
     "are added up": np.sum,
     "are averaged": np.mean,
+    "are multiplied with each other": np.prod,
     "are reduced to the largest": np.max,
     "are reduced to the smallest": np.min,
     "are reduced to their spread": np.std,
@@ -74,6 +75,7 @@ def reduced(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding | 
             or _unfilled(axes, have, wanted)
             or _over_axes(axes, have)
             or _changed_along(axes, have, wanted)
+            or _coarser(axes, have, wanted)
             or _off_by(axes, have, wanted)
         )
 
@@ -190,6 +192,18 @@ def _order(axes: Axes, new: np.ndarray, flat: np.ndarray) -> tuple[int, ...] | N
 
 def _aside(axes: Axes, order: tuple[int, ...], shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
     return "" if order == axes.order and shape == wanted else " The axes are in the wrong order, too."
+
+
+def _coarser(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding | None:
+    """Nearly right: digits were lost on the way, by rounding or in a coarser dtype."""
+    if have.shape != wanted:
+        return None
+    right = axes.source[axes.right()]
+    gap = np.abs(have.reshape(right.shape) - right)
+    if (gap > 0.06).any() or (gap > 0.1 * np.abs(right)).mean() > 0.1:
+        return None
+    says = f"Every number is nearly right, at most {gap.max():.2g} away: digits are lost on the way."
+    return Finding("digits-lost", says, look="rounding, and conversions to a coarser dtype and back.")
 
 
 def _off_by(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding | None:

@@ -24,6 +24,8 @@ def badly_refused(case: Case, got: Outcome, at: str) -> Finding:
         means, look = cause(got.error, got.error_text)
         if isinstance(got.error, AssertionError):
             means, look = "", "`assert`: it raises an error of one kind only."
+        elif "raise" in got.line:
+            means, look = "", "the kind of error behind `raise`."
         seen = f"It stops with `{text}`{at}" + (f"\n{means}" if means else "")
         return Finding("refused-otherwise", says, seen, look)
     missing = _missing(case, got)

@@ -21,6 +21,7 @@ _INSTEAD = {
     "method": _CALLED,
     "builtin_function_or_method": _CALLED,
     "Size": ("It returns a shape (`torch.Size`), not the tensor that has it.", "", "the `return` line."),
+    "tuple of one": ("It returns a tuple with one thing in it.", "", "the comma in the `return` line."),
     "type": ("It returns a class, and makes no object of it.", "", "the `return` line."),
 }
 
@@ -89,7 +90,7 @@ def _code(text: str) -> str:
 
 def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
     if len(returns) == 1 and len(got.odd) > 1 and {"number", "bool"} & set(got.odd):
-        return _tuple_with_numbers(got)
+        return _tuple_with_numbers(returns[0], got)
     for i, word in enumerate(got.odd):
         kind = returns[i].kind if i < len(returns) else "float"
         if word == "nothing" and len(got.odd) > 1 and i < len(returns):
@@ -113,7 +114,7 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             return Finding("a-pair", two_things(word.split()[-1]), look="which of the two is needed.")
         if word in ("list", "mixed list"):
             return Finding(
-                "a-list", "It returns a list; a tensor is wanted.", look="how parts are put together."
+                "a-list", f"It returns a list; {_wanted(kind)} is wanted.", look="how parts are put together."
             )
         if word == "bool" and kind in ("float", "bool"):
             says = f"It returns `{bool(got.leaves[i])}`; a tensor is wanted."
@@ -139,13 +140,14 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
     return None
 
 
-def _tuple_with_numbers(got: Outcome) -> Finding:
+def _tuple_with_numbers(returned: Returned, got: Outcome) -> Finding:
     """A shape for a tensor, or numbers beside it."""
     if set(got.odd) <= {"number", "bool"}:
         shape = f", `{_code(got.shown)}`" if got.shown else ""
-        says = f"It returns a tuple of {len(got.odd)} numbers{shape}, as a shape is; the tensor is wanted."
+        says = f"It returns a tuple of {len(got.odd)} numbers{shape}; {_wanted(returned.kind)} is wanted."
     else:
-        says = f"It returns {len(got.odd)} things, a number among them; the tensor alone is wanted."
+        alone = "the tensor" if returned.kind in ("float", "bool") else _wanted(returned.kind)
+        says = f"It returns {len(got.odd)} things, a number among them; {alone} alone is wanted."
     return Finding("wrong-number-of-results", says, look="the `return` line: a comma there makes a tuple.")
 
 
