@@ -130,6 +130,7 @@ def _names(text: str) -> tuple[list[str], list[str]]:
         if isinstance(name, ast.Name)
     }
     names = [node for node in nodes if isinstance(node, ast.Name) and node.id not in own]
+    names.sort(key=lambda node: (node.lineno, node.col_offset))  # as one reads them
     loads = [node.id for node in names if isinstance(node.ctx, ast.Load)]
     return list(dict.fromkeys(loads)), [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
