@@ -7,10 +7,13 @@ import math
 import torch
 from torch import Generator, Tensor
 
+from mha_course.exercises.afterwards import done_afterwards
 from mha_course.exercises.counted_terms import read_operations, read_parameters
 from mha_course.exercises.exercise import Case, Exercise, Returned
 from mha_course.exercises.lesson_04_heads import projected
-from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES, LAYER_MISTAKES
+from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES
+from mha_course.exercises.mistakes_of_layers import LAYER_MISTAKES
+from mha_course.exercises.reading_layer import read_layer
 from mha_course.exercises.wrong_attention import hide_with_large_negative
 
 
@@ -65,22 +68,37 @@ def _flop_inputs(g: Generator) -> list[Case]:
 
 
 def _layer_inputs(g: Generator) -> list[Case]:
-    def case(label: str, b: int, n: int, h: int, d_k: int, mask: Tensor | None, **options: object) -> Case:
+    def case(
+        label: str,
+        b: int,
+        n: int,
+        h: int,
+        d_k: int,
+        mask: Tensor | None,
+        spread: float = 1.0,
+        **options: bool,
+    ) -> Case:
         dtype = torch.float64 if label == "in float64" else torch.float32
         sizes = {"b": b, "n": n, "d_model": h * d_k, "h": h} | ({"d_k": d_k} if h > 1 else {})
-        return Case(label, (*projected(g, b, n, h * d_k, 4, dtype), h, mask), sizes, **options)
+        x, *weights = projected(g, b, n, h * d_k, 4, dtype)
+        return Case(label, (x * spread, *weights, h, mask), sizes, **options)
 
     def causal(n: int) -> Tensor:
         return torch.ones(n, n, dtype=torch.bool).tril()
 
-    padding = (torch.arange(5)[None, :] < torch.tensor([5, 3])[:, None])[:, None, None, :]
+    # Neither causal nor symmetric, and every row has an open place.
+    gaps = (torch.arange(5)[:, None] * 2 + torch.arange(5)[None, :] * 3) % 5 < 3
+    lengths = (torch.arange(5)[None, :] < torch.tensor([5, 3])[:, None])[:, None, None, :]
     return [
         case("without a mask", 2, 5, 3, 4, None),
         case("without a mask", 3, 7, 2, 5, None),
         case("with one head", 2, 5, 1, 6, None),
         case("with a causal mask", 2, 5, 3, 4, causal(5)),
         case("with a causal mask", 3, 7, 2, 5, causal(7)),
-        case("with a padding mask `(b, 1, 1, n)`", 2, 5, 3, 4, padding, required=False),
+        # Larger scores: what is hidden by a small number shows.
+        case("with a mask of another pattern", 2, 5, 3, 4, gaps, spread=2.0),
+        case("with a padding mask `(b, 1, 1, n)`", 2, 5, 3, 4, lengths, required=False, loud=True),
+        case("with a mask `(b, 1, n, n)`", 2, 5, 3, 4, lengths & causal(5), required=False, loud=True),
         case("in float64", 2, 5, 3, 4, None, required=False),
     ]
 
@@ -151,6 +169,7 @@ EXERCISES = (
         inputs=_layer_inputs,
         returns=(Returned("output", ("b", "n", "d_model")),),
         mistakes=LAYER_MISTAKES,
+        readers=(done_afterwards, read_layer),
         hints=(
             "You have written every part: batched_heads, a mask, and what comes after the concatenation.",
             "Five steps: project, split, attend (with the mask before the softmax), concat, W_O.",

@@ -1,16 +1,8 @@
-"""Known mistakes of lesson 07: what is counted wrong, and what goes wrong in the whole layer."""
+"""Known mistakes of lesson 07: what is counted wrong."""
 
 from __future__ import annotations
 
-from functools import partial
-
-import torch
-from torch import Tensor
-
 from mha_course.exercises.exercise import Mistake
-from mha_course.exercises.mistakes_of_attention import mask_mistakes
-from mha_course.exercises.mistakes_of_heads import head_mistakes
-from mha_course.exercises.wrong_attention import layer_with
 
 COUNT_MISTAKES = (
     Mistake(
@@ -219,70 +211,4 @@ FLOP_MISTAKES = (
         "The number is right, as a float. A count is a whole number.",
         "`/` and `//`.",
     ),
-)
-
-
-def _blocks(w: Tensor, h: int) -> Tensor:
-    return w.reshape(h, w.shape[0] // h, -1)
-
-
-_FUSE = (
-    (
-        "w_o-left-out",
-        {"fuse": lambda c, w, h: c},
-        "W_O is left out: this is the concatenation.",
-        "the last step.",
-    ),
-    (
-        "w_o-transposed",
-        {"fuse": lambda c, w, h: c @ w.T},
-        "W_O is transposed (`nn.Linear` keeps it so). Here it multiplies from the right as it is.",
-        "`.T` at W_O.",
-    ),
-    (
-        "w_o-blocks-reversed",
-        {"fuse": lambda c, w, h: c @ _blocks(w, h).flip(0).flatten(0, 1)},
-        "The blocks of W_O meet the wrong heads (or the heads are concatenated in reversed order).",
-        "which rows of W_O belong to which head.",
-    ),
-    (
-        "w_o-first-block-for-all",
-        {"fuse": lambda c, w, h: c @ _blocks(w, h)[:1].expand(h, -1, -1).flatten(0, 1)},
-        "Every head meets the first block of W_O.",
-        "which rows of W_O belong to which head.",
-    ),
-    (
-        "w_o-averaged",
-        {"fuse": lambda c, w, h: c @ w / h},
-        "The output is divided by h. The heads' shares are summed, not averaged.",
-        "a division, or a mean over the heads.",
-    ),
-    ("w_o-twice", {"fuse": lambda c, w, h: c @ w @ w}, "W_O is applied twice.", "the last step."),
-    (
-        "residual-added",
-        {"finish": lambda y, x: y + x},
-        "The input is added (a residual connection). That comes in the block, lesson 09; not here.",
-        "what is added at the end.",
-    ),
-    (
-        "softmax-at-the-end",
-        {"finish": lambda y, x: y.softmax(-1)},
-        "A softmax is applied to the output.",
-        "the last step.",
-    ),
-    (
-        "layer-norm-at-the-end",
-        {"finish": lambda y, x: torch.nn.functional.layer_norm(y, y.shape[-1:])},
-        "The output is normalised (LayerNorm). That comes in the block, lesson 09; not here.",
-        "the last step.",
-    ),
-)
-
-# Concat and W_O meet here, so these two are one mistake: heads reversed, or W_O's blocks reversed.
-_ELSEWHERE = {"heads-reversed"}
-
-LAYER_MISTAKES = (
-    *(Mistake(i, partial(layer_with, **change), says, look) for i, change, says, look in _FUSE),
-    *mask_mistakes(layer_with),
-    *(m for m in head_mistakes(layer_with, heads_alone=False) if m.id not in _ELSEWHERE),
 )
