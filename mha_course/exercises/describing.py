@@ -131,7 +131,7 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
     if case.refuses:
         return badly_refused(case, got, at)
     right = [label for label in evidence.labels(True) if label not in evidence.labels(False)]
-    only = f" It is right {in_a_row(right)}." if right else ""
+    only = f"\nIt is right {in_a_row(right)}." if right else ""
     when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
     stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
     means, look = cause(error, got.error_text)
@@ -216,9 +216,11 @@ def _parts(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
 def _with_only_right(evidence: Evidence, finding: Finding, i: int) -> Finding:
     """Add under which circumstances the answer is right, when it is under some."""
     right = [label for label in evidence.labels(True) if label not in evidence.labels(False)]
-    if not right:
+    # A wrong factor can come out right for some sizes; to call it right there would lead away from it.
+    if not right or finding.id == "wrong-scale":
         return finding
-    says = f"It is right {in_a_row(right)}, and wrong {evidence.cases[i].label}. {finding.says}"
+    where = in_a_row(right) if len(right) < 4 else "elsewhere"
+    says = f"It is right {where}, and wrong {evidence.cases[i].label}. {finding.says}"
     id_ = finding.id if finding.id not in ("different-numbers",) else "right-in-some-cases"
     return Finding(id_, says, finding.witness, finding.look)
 

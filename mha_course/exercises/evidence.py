@@ -43,14 +43,15 @@ class Evidence:
     def first_wrong(self) -> int:
         """The case to talk about: the first wrong one that counts, an ordinary result before an error."""
         wrong = [i for i, ok in enumerate(self.right) if not ok and self.counts[i]]
-        return next((i for i in wrong if self.got[i].error is None), wrong[0])
+        ordinary = [i for i in wrong if not self.cases[i].edge] or wrong
+        return next((i for i in ordinary if self.got[i].error is None), ordinary[0])
 
     def labels(self, right: bool) -> list[str]:
         """In words, when the answer is right (or wrong), for the cases that count."""
         labels = [
             case.label
             for i, (case, ok) in enumerate(self._judged())
-            if ok == right and self.counts[i] and not case.refuses
+            if ok == right and self.counts[i] and not case.refuses and not (right and case.edge)
         ]
         return list(dict.fromkeys(labels))
 

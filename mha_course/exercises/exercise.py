@@ -23,7 +23,8 @@ class Case:
     sizes: every size by its symbol, all different, so that no two axes can be mistaken for each other.
     required: whether a pass depends on it; a failure elsewhere becomes a remark.
     loud: not required, but where it is got wrong this has to show (an error, NaN): a wrong result that looks
-    right doesn't pass. narrower: functions that do less than is asked for here, and pass all the same.
+    right doesn't pass. edge: a special case, named only where it is got wrong. narrower: functions that do
+    less than is asked for here, and pass all the same.
     refuses: the right answer is to raise a ValueError that names the arguments.
     coded: names of the axes of the first argument when it holds 0, 1, 2, ...: each number then says
     where it comes from.
@@ -35,6 +36,7 @@ class Case:
     required: bool = True
     refuses: bool = False
     loud: bool = False
+    edge: bool = False
     narrower: tuple[Callable[..., Any], ...] = ()
     coded: tuple[str, ...] = ()
 

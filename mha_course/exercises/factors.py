@@ -26,10 +26,14 @@ _POWERS: tuple[tuple[float, str], ...] = (
     (1.5, "{} times its root"),
 )
 _BENT: tuple[tuple[str, Callable[[int], float]], ...] = (
-    ("the root of {} + 1", lambda s: math.sqrt(s + 1)),
-    ("the root of {} - 1", lambda s: math.sqrt(s - 1)),
-    ("{} + 1", lambda s: s + 1.0),
-    ("{} - 1", lambda s: s - 1.0),
+    ("the root of {}, cut down to a whole number", lambda s: float(math.isqrt(s))),
+    ("the root of {}, rounded to a whole number", lambda s: float(round(math.sqrt(s)))),
+    ("the root of {}, rounded up to a whole number", lambda s: float(math.ceil(math.sqrt(s)))),
+    ("the root of ({} + 1)", lambda s: math.sqrt(s + 1)),
+    ("the root of ({} - 1)", lambda s: math.sqrt(max(s - 1, 0))),
+    ("({} + 1)", lambda s: s + 1.0),
+    ("({} - 1)", lambda s: s - 1.0),
+    ("half of {}, cut down to a whole number", lambda s: float(s // 2)),
     ("1 plus the root of {}", lambda s: 1 + math.sqrt(s)),
     ("the logarithm of {}", lambda s: math.log(s)),
     ("the binary logarithm of {}", lambda s: math.log2(s)),
@@ -52,7 +56,7 @@ def named_factor(sizes: Sequence[Sizes], factors: Sequence[float], closely: floa
     minus = " and by -1" if factors[0] < 0 else ""
     found = _positive([_derived(s) for s in sizes], [abs(f) for f in factors], closely)
     if found and minus and found.startswith("not "):
-        return "multiplied by -1"
+        return "multiplied by -1, and not scaled otherwise"
     if found and minus:
         return f"{found}, with a minus in front" if found.startswith("divided") else f"{found}{minus}"
     return found
@@ -119,7 +123,9 @@ def scale_of(want: Tensor, have: Tensor) -> float | None:
     if not (bool(want.isfinite().all()) and bool(have.isfinite().all())):
         return None
     scale = float((want * have).sum() / (want * want).sum().clamp_min(1e-30))
-    if abs(scale) < 1e-9 or not torch.allclose(have / scale, want, rtol=1e-3, atol=2e-5):
+    # A factor near 1 is one only where it holds more closely than it differs from 1.
+    rtol = min(1e-3, max(abs(scale - 1) / 20, 1e-5))
+    if abs(scale) < 1e-9 or not torch.allclose(have / scale, want, rtol=rtol, atol=2e-5):
         return None
     return scale
 
@@ -145,6 +151,8 @@ def softmax_scale(scores: Tensor, weights: Tensor) -> float | None:
     if spread < 1e-9:
         return None
     scale = float((x * y).sum()) / spread
+    if abs(scale) < 1e-3:
+        return None  # equal weights: no factor makes them
     # Where a weight has vanished its score must have been far below.
     return scale if torch.allclose(y, scale * x, rtol=5e-3, atol=5e-3 * max(1.0, abs(scale))) else None
 
@@ -259,21 +267,54 @@ def _positive(sizes: Sequence[Sizes], factors: Sequence[float], closely: float) 
         values = [value(s) for s in sizes]
         if len(sizes) > 1 and max(values) - min(values) < 1e-9:
             continue  # the size is the same everywhere: a fixed number as far as can be seen
-        if all(v > 0 for v in values) and fits([1 / v for v in values]):
+        if not all(v > 0 for v in values):
+            continue
+        if fits([1 / v for v in values]):
             return f"divided by {words}"
         if fits(values):
             return f"multiplied by {words}"
     if max(factors) - min(factors) <= closely * max(factors):
         f = factors[0]
-        if f < 1 and abs(round(1 / f) - 1 / f) < 2 * closely / f:
-            return f"divided by a fixed number, {round(1 / f)}, whatever the sizes are"
-        return f"multiplied by a fixed number, {f:.4g}, whatever the sizes are"
-    for words, value in _expressions(names):
-        for times in _TIMES:
-            if fits([times / value(s) for s in sizes]):
-                return f"divided by {words} and multiplied by {times:.4g}"
-            if fits([times * value(s) for s in sizes]):
-                return f"multiplied by {words} and by {times:.4g}"
+        whole = round(1 / f)
+        if whole > 1 and abs(whole * f - 1) <= closely:
+            return f"divided by {whole}, whatever the sizes are"
+        return f"multiplied by {f:.4g}, whatever the sizes are"
+    for power, words in _POWERS:
+        for name in names:
+            values = [s[name] ** power for s in sizes]
+            text = words.format(name)
+            for times in _TIMES:
+                if fits([times / v for v in values]):
+                    return f"divided by {text}" + (
+                        f" times {1 / times:.4g}" if times < 1 else f" and multiplied by {times:.4g}"
+                    )
+                if fits([times * v for v in values]):
+                    return f"multiplied by {text} and by {times:.4g}"
+    return _with_extra(names, sizes, factors, closely)
+
+
+def _with_extra(
+    names: Sequence[str], sizes: Sequence[Sizes], factors: Sequence[float], closely: float
+) -> str | None:
+    """A divisor with a fixed number added, inside or outside a root; or a power that nobody thinks of."""
+    if len(sizes) < 2:
+        return None
+    inverse = [1 / f for f in factors]
+    for name in names:
+        for text, value in (("the root of {}", math.sqrt), ("{}", float)):
+            extra = [i - value(s[name]) for i, s in zip(inverse, sizes, strict=True)]
+            if (
+                abs(extra[0]) > 1e-4
+                and max(extra) - min(extra) <= 2 * closely * abs(extra[0]) + 1e-6 * inverse[0]
+            ):
+                return f"divided by ({text.format(name)} {'+' if extra[0] > 0 else '-'} {abs(extra[0]):.3g})"
+        inside = [i * i - s[name] for i, s in zip(inverse, sizes, strict=True)]
+        if abs(inside[0]) > 1e-4 and max(inside) - min(inside) <= 5 * closely * abs(inside[0]):
+            return f"divided by the root of ({name} {'+' if inside[0] > 0 else '-'} {abs(inside[0]):.3g})"
+        if sizes[0][name] != sizes[1][name] and min(s[name] for s in sizes) > 1:
+            powers = [-math.log(f) / math.log(s[name]) for f, s in zip(factors, sizes, strict=True)]
+            if max(powers) - min(powers) < 2e-3 and 0.05 < abs(powers[0]) < 6:
+                return f"divided by {name} to the power of {powers[0]:.3g}"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -16,7 +17,7 @@ from mha_course.exercises.reading_softmax import read_softmax
 from mha_course.exercises.wrong_attention import hide_with_large_negative
 
 # Not asked for in so many words; a wrong result that looks right doesn't pass all the same.
-_LOUD: dict[str, bool] = {"required": False, "loud": True}
+_LOUD: dict[str, Any] = {"required": False, "loud": True}
 
 
 def softmax_rows(scores: Tensor) -> Tensor:
@@ -54,8 +55,8 @@ def _softmax_inputs(g: Generator) -> list[Case]:
         Case("for ordinary scores", (draw(g, 4, 6, spread=1.5),), {"n_q": 4, "n_k": 6}),
         Case("for scores of 1000", (large,), {"n_q": 3, "n_k": 5}),
         Case("for a single large score in a row", (lone,), {"n_q": 3, "n_k": 5}),
-        Case("for a single query", (draw(g, 1, 5),), {"n_q": 1, "n_k": 5}),
-        Case("for a single key", (draw(g, 4, 1),), {"n_q": 4, "n_k": 1}),
+        Case("for a single query", (draw(g, 1, 5),), {"n_q": 1, "n_k": 5}, edge=True),
+        Case("for a single key", (draw(g, 4, 1),), {"n_q": 4, "n_k": 1}, edge=True),
         Case(
             "for a batch",
             (draw(g, 2, 4, 6),),
@@ -90,11 +91,12 @@ def _scores_inputs(g: Generator) -> list[Case]:
             tuple(_qkv(g, 2, n_q=8, n_k=6, d_k=10)),
             {"b": 2, "n_q": 8, "n_k": 6, "d_k": 10},
         ),
-        Case("for a batch of one sentence", tuple(_qkv(g, 1, **sizes)), {"b": 1, **sizes}),
+        Case("for a batch of one sentence", tuple(_qkv(g, 1, **sizes)), {"b": 1, **sizes}, edge=True),
         Case(
             "for a single query",
             tuple(_qkv(g, 3, n_q=1, n_k=5, d_k=7)),
             {"b": 3, "n_q": 1, "n_k": 5, "d_k": 7},
+            edge=True,
         ),
         Case(
             "for one sentence without a batch axis", tuple(_qkv(g, **sizes)), sizes, required=False, loud=True
@@ -130,19 +132,25 @@ def _attention_inputs(g: Generator) -> list[Case]:
     other = {"n_q": 6, "n_k": 5, "d_k": 8, "d_v": 3}
     heads = {"n_q": 7, "n_k": 5, "d_k": 8, "d_v": 6}
     alone, batch, half = _qkv(g, **sizes), _qkv(g, 3, **sizes), _qkv(g, 3, **sizes, dtype=torch.float64)
-    one, query = {"n_q": 4, "n_k": 6, "d_k": 5, "d_v": 3}, {"n_q": 1, "n_k": 6, "d_k": 5, "d_v": 4}
+    one, query = {"n_q": 4, "n_k": 6, "d_k": 5, "d_v": 3}, {"n_q": 1, "n_k": 6, "d_k": 10, "d_v": 4}
     return [
         Case("without a mask", (*batch, None), {"b": 3, **sizes}),
         Case("with a mask", (*_qkv(g, 3, **sizes), drawn_mask(g, 5, 7)), {"b": 3, **sizes}),
         Case("with a mask", (*_qkv(g, 2, **other), drawn_mask(g, 6, 5)), {"b": 2, **other}),
-        Case("called with three arguments", tuple(_qkv(g, 2, **other)), {"b": 2, **other}),
+        Case("called with three arguments", tuple(_qkv(g, 2, **other)), {"b": 2, **other}, edge=True),
         Case(
             "with a mask that hides nothing",
             (*_qkv(g, 2, **other), torch.ones(6, 5, dtype=torch.bool)),
             {"b": 2, **other},
+            edge=True,
         ),
-        Case("for a batch of one sentence", (*_qkv(g, 1, **one), drawn_mask(g, 4, 6)), {"b": 1, **one}),
-        Case("for a single query", (*_qkv(g, 3, **query), None), {"b": 3, **query}),
+        Case(
+            "for a batch of one sentence",
+            (*_qkv(g, 1, **one), drawn_mask(g, 4, 6)),
+            {"b": 1, **one},
+            edge=True,
+        ),
+        Case("for a single query", (*_qkv(g, 3, **query), None), {"b": 3, **query}, edge=True),
         Case("for large scores", (*_large(g, **sizes), drawn_mask(g, 5, 7)), {"b": 3, **sizes}, **_LOUD),
         Case("for one sentence without a batch axis", (*alone, drawn_mask(g, 5, 7)), sizes, **_LOUD),
         Case(
