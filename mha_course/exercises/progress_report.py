@@ -22,22 +22,22 @@ class ProgressReport:
 
     @property
     def summary(self) -> str:
-        """Totals in one sentence; what the course has none of is left out."""
-        parts, begun = [], any(row.begun for row in self.rows)
-        for i, column in enumerate(_COLUMNS):
-            done, of = (sum(len(getattr(r.kinds[i], part)) for r in self.rows) for part in ("done", "names"))
-            if of:
-                parts.append(f"{done} of {of} {column.lower()}" if begun else f"{of} {column.lower()}")
-        if not parts:
+        """What is done of what there is, in one line; what the course has none of is left out."""
+        if not self.rows:
             return "the folder notebooks/ holds no lessons."
-        return ("" if begun else "nothing done yet. The lessons hold ") + ", ".join(parts)
+        if not any(row.begun for row in self.rows):
+            return "nothing done yet"
+        return ", ".join(f"{done} of {of} {kind}" for kind, done, of in self._totals())
 
     @property
     def next_step(self) -> str:
         """Where to go on: in the last lesson that was begun, then after it, then in what was left out."""
         begun = [i for i, row in enumerate(self.rows) if row.begun]
+        if not self.rows:
+            return ""
         if not begun:
-            return _leads_to(self.rows[0], "Begin with") if self.rows else ""
+            holds = ", ".join(f"{of} {kind}" for kind, _, of in self._totals())
+            return f"{_leads_to(self.rows[0], 'Begin with')} There are {holds} in all."
         last = begun[-1]
         for row in (*self.rows[last:], *self.rows[:last]):
             if not row.begun:
@@ -48,6 +48,14 @@ class ProgressReport:
             if row.questions.open or row.predictions.open:
                 return _leads_to(row, "Still open:")
         return "Everything in these lessons is done."
+
+    def _totals(self) -> list[tuple[str, int, int]]:
+        totals = []
+        for i, column in enumerate(_COLUMNS):
+            kinds = [row.kinds[i] for row in self.rows]
+            done, of = sum(len(kind.done) for kind in kinds), sum(len(kind.names) for kind in kinds)
+            totals += [(column.lower(), done, of)] if of else []
+        return totals
 
     def __repr__(self) -> str:
         names = [f"{row.lesson.number}  {row.lesson.title}" for row in self.rows]
@@ -65,12 +73,16 @@ class ProgressReport:
         return "\n".join(ends).replace("`", "")
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{column}</th>' for column in ("Lesson", *_COLUMNS))
-        body = "".join(_row(row) for row in self.rows)
+        # A column is left out as long as no lesson holds anything of its kind.
+        used = [i for i in range(len(_COLUMNS)) if any(row.kinds[i].names for row in self.rows)]
+        head = "".join(
+            f'<th scope="col">{column}</th>' for column in ("Lesson", *(_COLUMNS[i] for i in used))
+        )
+        body = "".join(_row(row, used) for row in self.rows)
         return panel(
             paragraph(f"Progress: {self.summary}", "title")
-            + '<div class="mhx-wide" tabindex="0" role="group" aria-label="Progress by lesson">'
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+            + f'<div class="mhx-rows"><table><thead><tr>{head}</tr></thead>'
+            + f"<tbody>{body}</tbody></table></div>"
             + paragraph(self.next_step)
             + "".join(paragraph(remark, "note") for remark in self.remarks),
             label="Progress",
@@ -104,19 +116,19 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}" if count else ""
 
 
-def _row(row: LessonTally) -> str:
+def _row(row: LessonTally, columns: Sequence[int]) -> str:
     # The student's copies lie side by side, so that the file's name is the way there.
     link = f'<a href="{html.escape(row.lesson.file)}">{row.lesson.number} · {marked(row.lesson.title)}</a>'
     share = row.done / row.of if row.of else 0.0
     whole = " mhx-full" if row.of and row.done == row.of else ""
     bar = f'<span class="mhx-bar{whole}" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
-    cells = "".join(f"<td>{_cell(kind)}</td>" for kind in row.kinds)
+    cells = "".join(_cell(_COLUMNS[i], row.kinds[i]) for i in columns)
     return f'<tr><th scope="row">{link}{bar}</th>{cells}</tr>'
 
 
-def _cell(kind: Tally) -> str:
+def _cell(column: str, kind: Tally) -> str:
     if not kind.names:
-        return '<span class="mhx-note" aria-label="none">–</span>'
-    if kind.complete:
-        return f'<span class="mhx-done">✓ {kind}</span>'
-    return str(kind) if kind.done else f'<span class="mhx-note">{kind}</span>'
+        return '<td data-none><span class="mhx-note">–</span></td>'
+    shown = f'<span class="mhx-note">{kind}</span>' if not kind.done else str(kind)
+    shown = f'<span class="mhx-done">✓ {kind}</span>' if kind.complete else shown
+    return f'<td data-column="{column}">{shown}</td>'

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Locator, Page
 
 from mha_course.exercises import check
+from mha_course.exercises.registry import EXERCISES
 from mha_course.theme import contrast
 from mha_course.workspace import Workspace, project_root
 from tests.browser.lab import Chromium, LabPage, LabServer
@@ -174,8 +175,16 @@ def test_wrong_twice_then_right_and_remembered(course: Course) -> None:
     report = cell_with(page, "progress_report()").locator(".mhx")
     row = report.locator("tr", has_text="03 · Split")
     assert "1 of 3" in row.inner_text()
-    assert "1 of 20 exercises" in report.inner_text() and "lesson 03 · Split" in report.inner_text()
+    assert (
+        f"1 of {len(EXERCISES)} exercises" in report.inner_text()
+        and "lesson 03 · Split" in report.inner_text()
+    )
     assert_readable(lab, lambda: report)
+    page.set_viewport_size({"width": 700, "height": 1000})  # beside the open file list
+    page.wait_for_timeout(300)
+    assert report.evaluate("box => box.clientWidth < 400 && box.scrollWidth <= box.clientWidth")
+    assert "Exercises" in row.evaluate("row => getComputedStyle(row.cells[1], '::before').content")
+    page.set_viewport_size({"width": 1400, "height": 1000})
     assert lab.console_errors == []
     # From the row to the lesson, where the student's own answer still stands. (Its widgets belong to the
     # kernel that was stopped, and JupyterLab notes that until the lesson is run again.)
