@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mha_course import progress, progress_transfer, record_file
+from mha_course import progress, progress_transfer, record_file, workspace
 from mha_course.exercises import export_progress, import_progress
-from mha_course.workspace import RECORD_NAME, Workspace
+from mha_course.launcher import command
 
 HOSTILE = "<img src=x onerror=alert(1)> </p> & \"'` 三月 \ud800"
 
@@ -290,9 +290,10 @@ def test_names_of_files_never_become_markup(homes, tmp_path: Path) -> None:
         assert "onerror" in note._repr_html_()
 
 
-def test_an_update_of_the_lessons_leaves_progress_alone(homes, tmp_path: Path) -> None:
+def test_an_update_of_the_lessons_leaves_progress_alone(
+    homes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home, lessons = homes("here"), tmp_path / "notebooks"
-    home.mkdir()
     lessons.mkdir()
 
     def publish(text: str) -> None:
@@ -301,17 +302,25 @@ def test_an_update_of_the_lessons_leaves_progress_alone(homes, tmp_path: Path) -
             content = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
             (lessons / name).write_text(json.dumps(content), encoding="utf-8")
 
+    def start(*arguments: str) -> None:
+        assert command.main(arguments) == 0
+
+    # Starting the course, less the parts that install it and open JupyterLab.
+    monkeypatch.setattr(workspace, "project_root", lambda: tmp_path)
+    monkeypatch.setattr(command, "ensure_environment", lambda *_, **__: True)
+    monkeypatch.setattr(command, "open_lab", lambda *_: 0)
     publish("the first version")
-    Workspace(lessons, home).refresh()
+    start()
     do_some()
     export_progress()
     mine = {path.name: path.read_bytes() for path in home.iterdir() if path.suffix == ".json"}
-    mine.pop(RECORD_NAME, None)
+    mine.pop(workspace.RECORD_NAME, None)
     assert {"progress.json", "predictions.json"} < set(mine)
     publish("the second version")
     (home / "03_split.ipynb").write_text("{changed by the student", encoding="utf-8")
-    Workspace(lessons, home).refresh()
+    start()
     (lessons / "00_start.ipynb").rename(lessons / "00_renamed.ipynb")
-    Workspace(lessons, home).refresh()
-    Workspace(lessons, home).reset(["all"])
+    start()
+    start("reset", "all")
+    assert (home / "00_renamed.ipynb").exists() and not (home / "00_start.ipynb").exists()
     assert {name: (home / name).read_bytes() for name in mine} == mine
