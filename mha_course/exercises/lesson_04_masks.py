@@ -11,6 +11,7 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes_of_causal_masks import CAUSAL_MISTAKES
 from mha_course.exercises.mistakes_of_empty_rows import EMPTY_MISTAKES
 from mha_course.exercises.mistakes_of_padding_masks import PADDING_MISTAKES
+from mha_course.exercises.reading_attention import read_attention
 from mha_course.exercises.reading_lengths import read_padding_mask
 from mha_course.exercises.reading_masks import read_causal_mask
 
@@ -93,7 +94,7 @@ EXERCISES = (
         inputs=_causal_inputs,
         returns=(Returned("mask", ("n", "n"), kind="bool"),),
         mistakes=CAUSAL_MISTAKES,
-        reads=read_causal_mask,
+        readers=(read_causal_mask,),
         hints=(
             "Which keys may query 3 look at? Write the first three rows by hand.",
             (
@@ -118,7 +119,7 @@ EXERCISES = (
         inputs=_padding_inputs,
         returns=(Returned("mask", ("b", "1", "1", "n"), kind="bool"),),
         mistakes=PADDING_MISTAKES,
-        reads=read_padding_mask,
+        readers=(read_padding_mask,),
         one_of=("for lengths in a tensor", "for lengths in a list"),
         hints=(
             "A sentence of length 3 has real tokens at positions 0, 1 and 2.",
@@ -145,6 +146,7 @@ EXERCISES = (
         inputs=_empty_inputs,
         returns=(Returned("output", ("b", "h", "n_q", "d_v")), Returned("weights", ("b", "h", "n_q", "n_k"))),
         mistakes=EMPTY_MISTAKES,
+        readers=(read_attention,),
         one_of=_BY_RANK,
         finite_gradients=True,
         hints=(

@@ -16,7 +16,7 @@ from mha_course.exercises.reading_masks import Part, known_in_whole_numbers, ope
 _LOOK_SHAPE = "the shape `(b, 1, 1, n)`, and where the new axes go."
 
 
-def read_padding_mask(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
+def read_padding_mask(evidence: Evidence, i: int, call: Callable[..., Outcome]) -> Finding | None:
     """Shape, kind and open places of a mask made from lengths; None when it can't be read."""
     finding = known_in_whole_numbers(evidence)
     if finding:

@@ -23,7 +23,7 @@ class Part:
     look: str
 
 
-def read_causal_mask(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
+def read_causal_mask(evidence: Evidence, i: int, call: Callable[..., Outcome]) -> Finding | None:
     """What a mask over n tokens leaves open, as keys seen from the query; None when it can't be read."""
     finding = known_in_whole_numbers(evidence)
     if finding:
