@@ -41,7 +41,7 @@ def _written_sizes(evidence: Evidence, code: CodeType) -> str:
             with_it = [case for case, _ in cases if case.sizes.get(name) == n]
             # Every right case has this size; a common number must also be right wherever it fits.
             fits = bool(right) and all(case.sizes.get(name) == n for case in right)
-            if size != n > 1 and fits and (n > _COMMON or len(with_it) == len(right)):
+            if size != n > 1 and fits and (n > _COMMON or (name == "h" and len(with_it) == len(right))):
                 found.setdefault(n, name)
     if not found:
         return ""

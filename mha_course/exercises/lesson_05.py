@@ -136,7 +136,7 @@ MISTAKES = (
         "the last step.",
     ),
     Mistake(
-        "features-turned",
+        "sentences-reversed",
         lambda x: x.transpose(2, 3).flatten(1, 2).transpose(1, 2).flip(0),
         "The sentences of the batch stand in reversed order.",
         "the first axis: it should stay as it is.",

@@ -134,6 +134,9 @@ def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | 
             named = ", ".join(axes.input_symbols)
             says = f"This is the input as it came, `({named})`: nothing is cut, moved or joined."
             return Finding("unchanged", says, look="what becomes of each axis.")
+        if len(shape) == 3 and codes.shape == (*shape[:2], 1, shape[2]) and "head" in axes.words[2]:
+            says = "Each token stands alone in a head of its own, with all its features: tokens are cut here."
+            return Finding("tokens-cut", says, look="the axis that is cut.")
     reading = read(axes, codes, wanted)
     if reading is not None and reading.cost < 8:
         if not reading.words:
