@@ -117,7 +117,11 @@ def replace(path: Path, content: bytes) -> None:
     # The process's number keeps two writers apart where the file system has no locks.
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(content)
+        with open(part, "wb") as handle:
+            handle.write(content)
+            handle.flush()
+            # Else a power cut could leave the new name on an empty file.
+            os.fsync(handle.fileno())
         for attempt in range(5):
             try:
                 os.replace(part, path)
