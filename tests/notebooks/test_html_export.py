@@ -18,6 +18,8 @@ CELLS = (
     "widgets.SoftmaxExplorer()",
     "widgets.predict('03-export', 'What comes <b>out</b>?', ['a', 'b'])",
     "widgets.AttentionExplorer()",
+    "widgets.ask('03-split-before-projection')",
+    "widgets.parsons('split_heads')",
 )
 
 
@@ -33,5 +35,9 @@ def test_every_widget_is_a_picture_in_an_exported_page(tmp_path, monkeypatch) ->
         assert "widget-view+json" not in output, cell
         if "predict" in cell:
             assert "What comes &lt;b&gt;out&lt;/b&gt;?" in output
+        elif "ask" in cell:
+            assert "Does a split of <code>x</code> itself" in output and "block-diagonal" not in output
+        elif "parsons" in cell:
+            assert "def split_heads(x, h):" in output and "return heads" in output
         else:
             assert re.search(r'<img[^>]+alt="[^"]{20,}"', output), cell

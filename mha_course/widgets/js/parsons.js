@@ -26,6 +26,7 @@ function render({ model, el }) {
   const inside = list("function", "Your function");
   const bank = list("bank", "Lines to choose from");
   const empty = node("p", { class: "mha-lines-empty" }, "Take lines in from below.");
+  const none = node("p", { class: "mha-lines-empty" }, "All lines are in. Those that you take out come back here.");
   const help = node("p", { class: "mha-note", id: freshId("keys") }, PUZZLE_KEYS);
   const area = node(
     "div",
@@ -75,7 +76,7 @@ function render({ model, el }) {
     });
     for (const i of others()) lines[i].draw({ place: -1, current: i === current, marked: false });
     inside.replaceChildren(...(chosen.length ? chosen.map((i) => lines[i].element) : [empty]));
-    bank.replaceChildren(...others().map((i) => lines[i].element));
+    bank.replaceChildren(...(others().length ? others().map((i) => lines[i].element) : [none]));
     show(done, model.get("solved"));
     const verdict = said.querySelector("[data-verdict]");
     if (verdict) verdict.classList.toggle("is-before", before !== chosen.join());

@@ -14,7 +14,8 @@ function draggableLines(area, lists, drop) {
     const line = event.target.closest(".mha-line");
     if (!line || event.button !== 0 || event.target.closest("button")) return;
     if (event.pointerType === "touch" && !event.target.closest(".mha-line-grip")) return;
-    drag = { line, pointer: event.pointerId, x: event.clientX, y: event.clientY, top: area.getBoundingClientRect().top, going: false };
+    drag = { line, pointer: event.pointerId, x: event.clientX, y: event.clientY, moved: 0, going: false };
+    drag.grip = event.clientY - line.getBoundingClientRect().top;
   });
   area.addEventListener("pointermove", (event) => {
     if (!drag || event.pointerId !== drag.pointer) return;
@@ -52,9 +53,10 @@ function draggableLines(area, lists, drop) {
   }
 
   function follow() {
-    // The page may have scrolled since: measured against the area, not against the window.
-    const moved = drag.at - drag.y - (area.getBoundingClientRect().top - drag.top);
-    drag.line.style.transform = `translateY(${moved}px)`;
+    // Measured from where the line lies without the move: the page may have scrolled since.
+    const home = drag.line.getBoundingClientRect().top - drag.moved;
+    drag.moved = drag.at - drag.grip - home;
+    drag.line.style.transform = `translate(16px, ${drag.moved}px)`;
     const bank = lists.bank.getBoundingClientRect();
     const chosen = lists.chosen.getBoundingClientRect();
     if (drag.at > (chosen.bottom + bank.top) / 2) {

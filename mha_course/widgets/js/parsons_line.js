@@ -18,11 +18,8 @@ function puzzleLine(i, text, act) {
   const element = node(
     "div",
     { class: "mha-line", "data-line": i, role: "group", "aria-roledescription": "line" },
-    grip,
-    number,
-    code,
-    mark,
-    node("span", { class: "mha-line-buttons" }, ...Object.values(buttons)),
+    node("span", { class: "mha-line-lead" }, grip, number, code),
+    node("span", { class: "mha-line-buttons" }, mark, ...Object.values(buttons)),
   );
   const words = text.replace(/\s+/g, " ");
   for (const [what, one] of Object.entries(buttons)) {

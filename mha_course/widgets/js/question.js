@@ -72,7 +72,7 @@ function render({ model, el }) {
     event.preventDefault();
     const chosen = choices.read();
     if (!chosen.length) return status(model.get("several") ? "Choose at least one." : "Choose one first.");
-    if (chosen.join() === judged) return status("This one has been checked. Choose another.");
+    if (chosen.join() === judged) return status(model.get("several") ? "This has been checked. Change something." : "This one has been checked. Choose another.");
     link.ask({ said: chosen });
   }
 
