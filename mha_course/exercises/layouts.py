@@ -9,9 +9,9 @@ from math import prod
 
 import numpy as np
 
-from mha_course.exercises.axis_maps import along, names, plural, run, verb
+from mha_course.exercises.axis_maps import Along, along, names, plural, run, verb
 from mha_course.exercises.coded_axes import Axes
-from mha_course.exercises.evidence import in_a_row
+from mha_course.exercises.sharing_axes import joined, laid_over
 
 _MOST_CASES = 4
 
@@ -97,8 +97,7 @@ def _reading(
     for part in parts:
         rest = [j for j in part.depends if drives.get(j) is not part]
         if len(part.depends) == 1:
-            held = _line(part, part.depends[0])
-            said = along(part.word, part.size, held)
+            said = _along(axes, part, _line(part, part.depends[0]))
             found.cost += said.cost
             found.clauses += [_within(part) + said.words] if said.words else []
         elif len(part.depends) == 2 and joined and "head" not in part.word and part.symbol == "d_model":
@@ -136,6 +135,16 @@ def _parts(axes: Axes, codes: np.ndarray, joined: bool) -> list[_Part] | None:
             return None
         parts.append(_Part(word, symbol, size, index, depends))
     return parts
+
+
+def _along(axes: Axes, part: _Part, held: list[int]) -> Along:
+    """In words, what stands along an axis; whole heads where columns come in such blocks."""
+    size = axes.sizes[-1]
+    if part.word == "column" and part.symbol == "d_model" and len(held) % size == 0:
+        blocks = [held[k : k + size] for k in range(0, len(held), size)]
+        if all(block == list(range(block[0], block[0] + size)) and block[0] % size == 0 for block in blocks):
+            return along("head", part.size // size, [block[0] // size for block in blocks])
+    return along(part.word, part.size, held)
 
 
 def _within(part: _Part) -> str:
@@ -250,46 +259,40 @@ def _layout(
         if drives[j] not in seen:
             seen.append(drives[j])
     in_order = seen == [part for part in parts if part in seen]
-    named, j = [], 0
+    groups, j = [], 0
     for group in view.groups:
         symbols = []
         for size in group:
             symbols.append(drives[j].symbol if j in drives and drives[j].size == size else str(size))
             j += 1
-        named.append(" * ".join(symbols) or "1")
-    yours = f"`({', '.join(named)})`"
+        groups.append([symbol for name in symbols for symbol in name.split(" * ")])
+    yours = f"`({', '.join(' * '.join(group) or '1' for group in groups)})`"
     if view.flat:
-        order = in_a_row([plural(part.word) for part in seen])
         found.cost += 2 + (not in_order)
-        if in_order:
-            found.layout = f"The numbers stand in the right order; only the shape `{shape}` is another one."
-        else:
-            found.layout = (
-                f"Read in a row, your numbers run through {order}, the last fastest. The shape `{shape}` is "
-                "laid over that row as it is, so its axes don't hold what they should."
-            )
+        symbols = [part.symbol for part in seen]
+        found.layout = laid_over(symbols, shape, in_order and not found.clauses, in_order)
         return
     same_shape = shape == wanted
     if in_order and (same_shape or found.clauses and len(shape) == len(wanted)):
         return
     found.cost += 1
-    if in_order and all(len(group) == 1 for group in view.groups) and 1 in shape and found.cost == 1:
-        found.layout = f"The numbers are right; the shape has an axis of size 1 too many: {yours}."
-    elif in_order:
-        found.layout = f"The axes are {yours}, in the right order, but joined or cut in another way."
-        found.layout = found.layout if not found.clauses else f"The axes are {yours}."
-    elif same_shape:
-        last = [part.word for part in seen][-2:]
+    more = any(part not in parts for part in seen)  # an axis that should not be there at all
+    if same_shape and len(view.groups[-1]) > 1:
+        last = plural(seen[-1].word)
         found.layout = (
-            f"The last axis is joined the other way round, {yours}: number by number the {plural(last[1])} "
-            f"take turns."
-            if len(view.groups[-1]) > 1
-            else f"The axes are {yours}."
+            f"The last axis is joined the other way round, {yours}: number by number the {last} take turns."
         )
-    else:
-        right = all(not part.depends or part in seen for part in parts) and not found.clauses
-        more = any(part not in parts for part in seen)  # an axis that should not be there at all
-        found.layout = (
-            f"The axes are {yours}." if more else f"The axes stand in another order: yours are {yours}."
+        return
+    said = [f"The axes are {yours}."]
+    if not more and not found.clauses:
+        said += joined(axes, groups)
+    if not in_order and not more:
+        moved = [axes.symbols.index(part.symbol) for part in seen if part.symbol in axes.symbols]
+        said.append(
+            "They stand in the order of the input: none has moved."
+            if moved == sorted(moved)
+            else "They stand in another order than they should."
         )
-        found.layout += " The numbers along each are right." if right else ""
+    elif in_order and not found.clauses:
+        said.append("They are in the right order, but joined or cut in another way.")
+    found.layout = " ".join(said)

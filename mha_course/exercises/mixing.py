@@ -30,7 +30,7 @@ def mixed(axes: Axes, codes: np.ndarray) -> str:
     where = ", ".join(str(int(k)) for k in index)
     shown = " and ".join(str(counted(axes.words[i], k)) for k in there[:2]) if len(there) == 2 else None
     which = f"{plural(axes.words[i])} {shown}" if shown else names(axes.words[i], there)
-    return f"Rows mix {plural(axes.words[i])}: row `[{where}]` holds numbers of {which}.{stay}"
+    return f"Row `[{where}]` of the result mixes {plural(axes.words[i])}: it holds numbers of {which}.{stay}"
 
 
 def _blended(axes: Axes, codes: np.ndarray) -> str:

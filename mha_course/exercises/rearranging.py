@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,10 @@ from mha_course.exercises.mixing import mixed
 from mha_course.exercises.outcome import Outcome, kind_of
 from mha_course.exercises.reduced import reduced
 from mha_course.exercises.regrouping import steps_behind
+from mha_course.exercises.witness import witness
 
 _MOVES = {"rearranged", "axes-mixed", "axes-in-another-order", "axes-grouped-otherwise"}
+_ONLY_MOVES = "any step that does more than move numbers."
 _CUT = "the step that cuts or joins: which axis is cut, and do all the others stay whole?"
 
 
@@ -44,10 +48,15 @@ def rearranged(
         return None
     found = _found(axes, want, have)
     if found and found.id in _MOVES:
-        # 0, 1, 2, ... has more than one reading: the mean of five tokens is the middle one.
+        # 1, 2, 3, ... has more than one reading: the mean of five tokens is the middle one.
         found = _told_apart(evidence, i) or found
-    if found is None or want.shape == have.shape:
-        return found
+    if found is None:
+        return None
+    if want.shape == have.shape:
+        # Where numbers are computed, none of them comes from a place in the input.
+        plain = case if found.id in _MOVES else dataclasses.replace(case, coded=())
+        seen = witness(plain, evidence.exercise.returns[0], want, have, several=False)
+        return Finding(found.id, found.says, seen, found.look)
     seen = f"Wanted is the shape `{tuple(want.shape)}`; yours is `{tuple(have.shape)}`."
     return Finding(found.id, found.says, seen, found.look)
 
@@ -70,6 +79,8 @@ def _told_apart(evidence: Evidence, i: int) -> Finding | None:
 def _found(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
     values, wanted = have.double().numpy(), tuple(want.shape)
     id_, changed, codes = "", "", places(axes, values, have)
+    if values.shape == wanted and values.size > 1 and (values == values.flat[0]).all():
+        return reduced(axes, values, wanted)
     if np.sum(values == 0) > 1 and codes is not None:
         empty = reduced(axes, values, wanted)
         if empty and empty.id in ("never-filled", "always-the-same"):
@@ -81,15 +92,28 @@ def _found(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
             codes = places(axes, (values - evenly[1]) / evenly[0], have)
             id_, changed = _evenly_changed(*evenly)
     if codes is None:
-        return reduced(axes, values, wanted) or _with_zeros(axes, values, have, wanted)
+        return (
+            reduced(axes, values, wanted)
+            or _with_zeros(axes, values, have, wanted)
+            or _computed(axes, values, have)
+        )
     finding = _moved(axes, codes, wanted)
     if finding and finding.id == "axes-mixed":
         finding = reduced(axes, values, wanted) or finding
     if changed:
         # Words end with the factor where everything stands in its place.
-        moved = f" And the numbers stand elsewhere: {finding.says}" if finding else ""
-        return Finding(id_, changed + moved, look="any step that does more than move numbers.")
+        moved = f" Their places are wrong as well. {finding.says}" if finding else ""
+        return Finding(id_, changed + moved, look=_ONLY_MOVES)
     return finding
+
+
+def _computed(axes: Axes, values: np.ndarray, have: Tensor) -> Finding | None:
+    """Numbers that the input does not hold, and no rule is known for them."""
+    there = sum(places(axes, value, have) is not None for value in values.reshape(-1, 1)[:200])
+    if there > 0.5 * min(values.size, 200):
+        return None
+    says = "Most of these numbers don't stand in the input: something is computed, and nothing should be."
+    return Finding("numbers-changed", says, look=_ONLY_MOVES)
 
 
 def _with_zeros(axes: Axes, values: np.ndarray, have: Tensor, wanted: tuple[int, ...]) -> Finding | None:
@@ -146,6 +170,8 @@ def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | 
             id_ = "axes-grouped-otherwise" if "right order" in reading.layout else "axes-in-another-order"
             look = "the order of the axes, and which of them are joined or cut."
         says = reading.words
+        if "only the shape" in says:
+            says = f"{_taken_for_each_other(axes, codes.shape, wanted)} {says}".strip()
         if codes.shape == wanted and id_ != "rearranged":
             says = f"{mixed(axes, codes)} {says}".strip()
         return Finding(id_, says, look=look)
@@ -180,6 +206,22 @@ def _axis_of_one(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Find
         return Finding("axis-of-one", says, look="`squeeze`, an index, or a way of its own for this size.")
     says = "The numbers are right; the shape has an axis of size 1 too many."
     return Finding("axis-of-one", says, look="`unsqueeze`, `None` as an index, or `keepdim`.")
+
+
+def _taken_for_each_other(axes: Axes, shape: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Two sizes that were read from the wrong places of the input's shape; "" when it isn't that."""
+    if shape == wanted or len(shape) != len(wanted):
+        return ""
+    for one, other in combinations(range(len(axes.sizes)), 2):
+        sizes = list(axes.sizes)
+        sizes[one], sizes[other] = sizes[other], sizes[one]
+        swapped, at = [], 0
+        for many in axes.groups:
+            swapped.append(int(np.prod([sizes[k] for k in axes.order[at : at + many]])))
+            at += many
+        if tuple(swapped) == shape:
+            return f"`{axes.symbols[one]}` and `{axes.symbols[other]}` are taken for each other in the shape."
+    return ""
 
 
 def _input_shape(axes: Axes) -> list[tuple[int, ...]]:

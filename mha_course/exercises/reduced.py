@@ -26,6 +26,14 @@ def _softmax(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
+def _jointly(x: np.ndarray, over: tuple[int, ...], change: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """A change of rows, where a row runs through all these axes."""
+    last = tuple(range(x.ndim - len(over), x.ndim))
+    rows = np.moveaxis(x, over, last)
+    changed = change(rows.reshape(*rows.shape[: last[0]], -1)).reshape(rows.shape)
+    return np.moveaxis(changed, last, over)
+
+
 _ALONG: dict[str, Callable[[np.ndarray, tuple[int, ...]], np.ndarray]] = {
     "A softmax is taken over the {0}.": _softmax,
     "The mean over the {0} is subtracted.": lambda x, a: x - x.mean(axis=a, keepdims=True),
@@ -37,12 +45,12 @@ _ALONG: dict[str, Callable[[np.ndarray, tuple[int, ...]], np.ndarray]] = {
         x / np.sqrt((x * x).sum(axis=a, keepdims=True))
     ),
     "The numbers are divided by the largest of the {0}.": lambda x, a: x / x.max(axis=a, keepdims=True),
-    "The numbers are sorted along the {0}.": lambda x, a: np.sort(x, axis=a[0]) if len(a) == 1 else x,
-    "The numbers are sorted along the {0}, largest first.": lambda x, a: (
-        -np.sort(-x, axis=a[0]) if len(a) == 1 else x
+    "The numbers are sorted along the {0}.": lambda x, a: _jointly(x, a, lambda row: np.sort(row, axis=-1)),
+    "The numbers are sorted along the {0}, largest first.": lambda x, a: _jointly(
+        x, a, lambda row: -np.sort(-row, axis=-1)
     ),
-    "Each number is the sum of all {0} up to there (a running sum).": lambda x, a: (
-        np.cumsum(x, axis=a[0]) if len(a) == 1 else x
+    "Each number is the sum of all {0} up to there (a running sum).": lambda x, a: _jointly(
+        x, a, lambda row: np.cumsum(row, axis=-1)
     ),
 }
 
@@ -96,20 +104,27 @@ def _unfilled(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding 
     empty = (have == 0) & (right != 0)
     if empty.sum() < 2 or not (_runs(have == 0) & empty).any():
         return None
-    whole = []
+    whole, slices = [], []
     for axis, i in enumerate(axes.order):
         gone = [k for k in range(right.shape[axis]) if empty.take(k, axis=axis).mean() > 0.99]
         gone = gone or [k for k in range(right.shape[axis]) if not have.take(k, axis=axis).any()]
         if gone and axes.sizes[i] > 1:
             whole.append(names(axes.words[i], gone))
-    rest = have[~empty]
-    fine = np.allclose(rest, right[~empty], rtol=1e-4, atol=1e-4)
+            slices += [(axis, k) for k in gone]
+    covered = np.zeros_like(empty)
+    for axis, k in slices:
+        index: list[slice | int] = [slice(None)] * right.ndim
+        index[axis] = k
+        covered[tuple(index)] = True
+    rest = int((empty & ~covered).sum())
+    fine = np.allclose(have[~empty], right[~empty], rtol=1e-4, atol=1e-4)
     if whole:
         are = "are" if len(whole) > 1 or "s " in whole[0] else "is"
-        says = f"{in_a_row(whole)} {are} 0 throughout: no number of the input is there."
+        says = f"{in_a_row(whole)} {are} 0 throughout"
+        says += f", and {rest} numbers elsewhere: no number" if rest else ": no number"
     else:
-        says = f"{int(empty.sum())} of {have.size} numbers are 0: no number of the input is there."
-    says = says[0].upper() + says[1:] + (" All other numbers are right." if fine else "")
+        says = f"{int(empty.sum())} of {have.size} numbers are 0: no number"
+    says = f"{says[0].upper()}{says[1:]} of the input is there." + (" All others are right." if fine else "")
     return Finding("never-filled", says, look="which places your loop or assignment reaches.")
 
 
