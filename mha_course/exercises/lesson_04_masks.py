@@ -41,7 +41,7 @@ def empty_rows(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, T
 
 def _causal_inputs(g: Generator) -> list[Case]:
     sizes = {5: "for five tokens", 8: "for eight tokens", 1: "for one token"}
-    return [Case(label, (n,), {"n": n}) for n, label in sizes.items()]
+    return [Case(label, (n,), {"n": n}, edge=n == 1) for n, label in sizes.items()]
 
 
 def _padding_inputs(g: Generator) -> list[Case]:

@@ -26,6 +26,12 @@ PADDING_MISTAKES = (
         "what True means; `nn.MultiheadAttention` has it the other way round.",
     ),
     Mistake(
+        "polarity-strict",
+        lambda lengths, n: _four(torch.arange(n)[None, :] > torch.as_tensor(lengths)[:, None]),
+        "The comparison is turned round: the padding is open (all but its first place), the rest hidden.",
+        "`<` and `>`.",
+    ),
+    Mistake(
         "one-too-many",
         lambda lengths, n: _four(_real(lengths, n, 1)),
         "One token too many is open: the first piece of padding.",

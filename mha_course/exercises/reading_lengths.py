@@ -8,7 +8,7 @@ from itertools import accumulate, product
 import torch
 from torch import Tensor
 
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case
 from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading_masks import Part, known_in_whole_numbers, open_places, readable, said
@@ -62,6 +62,17 @@ def _table(opened: Tensor, case: Case) -> tuple[Tensor | None, list[Part]]:
     says = f"Its shape is `{shape}`, `({names})`; `(b, 1, 1, n)` is wanted."
     sentences = [axis for axis, size in enumerate(shape) if size == b]
     tokens = [axis for axis, size in enumerate(shape) if size != b and size > 1]
+    first = shape[0] if shape else 0
+    if not sentences and len(shape) == 4 and shape[1:3] == (1, 1) and first > 1:
+        says = f"The mask has room for {first} sentences; there are b = {b}."
+        return None, [Part("another-batch", says, "where the number of sentences comes from.")]
+    if (
+        not sentences
+        and shape[-2:] == (n, n)
+        and torch.equal(opened.any(0).reshape(-1, n)[-n:], _triangle(n))
+    ):
+        says = "This is a causal mask: `lengths` plays no part."
+        return None, [Part("causal-mask", says, "where `lengths` takes part.")]
     if not sentences:
         says += " No axis is left for the sentences: they have one mask in common, or were cut off."
         return None, [Part("no-axis-of-sentences", says, "what happens to the axis of `lengths`.")]
@@ -81,6 +92,10 @@ def _table(opened: Tensor, case: Case) -> tuple[Tensor | None, list[Part]]:
             elif len(tokens) > 1:
                 says += " It is written out for every query or head; a 1 there broadcasts by itself."
             return table, [Part("shape", says, _LOOK_SHAPE)]
+    last = opened.select(-2, -1) if opened.ndim > 1 else opened
+    if shape[-2:] == (n, n) and torch.equal(last.unsqueeze(-2) & _triangle(n), opened):
+        says += " A causal mask is mixed in."
+        return last.reshape(-1, n)[:b], [Part("causal-mask-too", says, "what the mask is made of.")]
     if len(tokens) == 2 and sentences[0] < tokens[0]:
         query, key = tokens
         keys = opened.any(query, keepdim=True)
@@ -90,12 +105,18 @@ def _table(opened: Tensor, case: Case) -> tuple[Tensor | None, list[Part]]:
     return None, [Part("shape", says, _LOOK_SHAPE)]
 
 
+def _triangle(n: int) -> Tensor:
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
 def _interval(tables: list[tuple[Case, Tensor]]) -> list[Part]:
     """From where to where each sentence is open, as expressions of its length; nothing when that is right."""
     case, table = tables[0]
     columns = table.shape[1]
     if columns != case.sizes["n"]:
         says = f"There are {columns} places for tokens; the batch is filled up to n = {case.sizes['n']}."
+        if columns == 1:
+            says = "There is one place for all tokens: positions play no part."
         return [Part("another-width", says, "the last axis.")]
     look = "the comparison of positions and lengths: its two sides, and its direction."
     if all(bool(t.all()) for _, t in tables):
@@ -104,11 +125,16 @@ def _interval(tables: list[tuple[Case, Tensor]]) -> list[Part]:
         ]
     if not any(bool(t.any()) for _, t in tables):
         return [Part("nothing-open", "Nothing is open: the real tokens are hidden as well.", look)]
+    part = _sentences_apart(case, table) or _mixed(case, table)
+    if part:
+        return [part]
     for turned in (False, True):
         for (start, first), (stop, last) in product(_PLACES.items(), _PLACES.items()):
             if all(_fits(c, t != turned, first, last) for c, t in tables):
                 if (start, stop, turned) == ("position 0", "the sentence's length", False):
                     return []
+                if (start, turned) == ("position 0", False) and stop in _LENGTHS_OF_OTHERS:
+                    return [Part("lengths-of-others", _LENGTHS_OF_OTHERS[stop], "the order of `lengths`.")]
                 hidden = "Hidden" if turned else "Open"
                 says = f"{hidden} are the positions from {start} up to, not including, {stop}."
                 return [Part("another-interval", says, look)]
@@ -117,6 +143,35 @@ def _interval(tables: list[tuple[Case, Tensor]]) -> list[Part]:
     sentence = next(i for i, (row, wanted) in enumerate(_rows(tables)) if not torch.equal(row, wanted))
     says = f"In sentence {sentence + 1} (length {_lengths(case)[sentence % len(table)]}) {some}."
     return [Part("some-sentences-wrong", says, look)]
+
+
+def _sentences_apart(case: Case, table: Tensor) -> Part | None:
+    """Sentences that are closed (or open) throughout, where the others are right."""
+    lengths, wrong, b = _lengths(case), [], len(table)
+    for i, (row, length) in enumerate(zip(table, lengths, strict=True)):
+        if not torch.equal(row, torch.arange(len(row)) < length):
+            wrong.append(i)
+    if not wrong or len(wrong) == b:
+        return None
+    for full, word in ((False, "closed"), (True, "open")):
+        if bool((table[wrong] == full).all()):
+            one = len(wrong) == 1
+            listed = in_a_row([str(i + 1) for i in wrong])
+            says = f"Sentence{'' if one else 's'} {listed} of {b} {'is' if one else 'are'} {word} throughout"
+            look = "which sentences the loop (or the index) reaches."
+            return Part(f"sentences-{word}", f"{says}; the others are right.", look)
+    return None
+
+
+def _mixed(case: Case, table: Tensor) -> Part | None:
+    """Made as (n, b), and brought into shape by `reshape`, which moves no axis."""
+    b, n = table.shape
+    if torch.equal(table.reshape(n, b), (torch.arange(n)[None, :] < torch.tensor(_lengths(case))[:, None]).T):
+        says = (
+            "Positions run down and sentences along, `(n, b)`, and a reshape cuts that anew: sentences mix."
+        )
+        return Part("reshaped", says, "how `(n, b)` becomes `(b, n)`: one moves axes, the other doesn't.")
+    return None
 
 
 def _rows(tables: list[tuple[Case, Tensor]]) -> list[tuple[Tensor, Tensor]]:
@@ -145,6 +200,17 @@ def _each(place: Callable[[int, int], int]) -> Callable[[list[int], int], list[i
 def _same(place: Callable[[list[int], int], int]) -> Callable[[list[int], int], list[int]]:
     return lambda lengths, n: [place(lengths, n)] * len(lengths)
 
+
+_LENGTHS_OF_OTHERS = {
+    "the length in the list read backwards": "Sentences get each other's length, in reversed order.",
+    "the length in the list sorted downwards": "The lengths were sorted, the longest first.",
+    "the previous sentence's length": "Each sentence gets the length of the one before it.",
+    "the next sentence's length": "Each sentence gets the length of the one behind it.",
+    "the last sentence's length": "Every sentence gets the length of the last one.",
+    "the mean length": "Every sentence gets the mean length.",
+    "the mean length, rounded up": "Every sentence gets the mean length.",
+    "the number of sentences (b)": "Every sentence gets the number of sentences, b, for its length.",
+}
 
 # Places in a sentence, in words and as numbers; the nearest at hand come first.
 _PLACES: dict[str, Callable[[list[int], int], list[int]]] = {

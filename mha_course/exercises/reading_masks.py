@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.outcome import Outcome, close, kind_of
 from mha_course.exercises.recognising import seen
 from mha_course.exercises.witness import number
@@ -29,6 +29,8 @@ def read_causal_mask(evidence: Evidence, i: int, call: Callable[..., Outcome]) -
     if finding:
         return finding
     masks = [(evidence.cases[i].sizes["n"], evidence.got[i].leaves[0]) for i in readable(evidence)]
+    if masks and masks[0][0] == 1 and masks[0][1].shape == (1, 1) and masks[0][1].dtype == torch.bool:
+        return Finding("one-token", "For one token nothing is open.", seen(evidence), "the case n = 1.")
     masks = [(n, leaf) for n, leaf in masks if n > 1 and leaf.ndim > 1]
     if not masks:
         return None
@@ -110,6 +112,10 @@ def open_places(mask: Tensor) -> tuple[Tensor | None, Part | None]:
     named = [number(torch.tensor(v, dtype=torch.float64)) for v in values]
     if bool(mask.isnan().any()):
         values, named = [*values, float("nan")], [*named, "NaN"]
+    if named == ["NaN"]:
+        return None, Part(
+            "nothing-but-nan", "Everything is NaN.", "0 times infinity, or infinity minus infinity."
+        )
     if len(values) > 2:
         says = f"A mask is boolean here. Yours holds {len(values)} different numbers, {', '.join(named[:4])}"
         return None, Part("many-numbers", f"{says}{', ...' if len(named) > 4 else ''}: no comparison.", look)
@@ -118,8 +124,8 @@ def open_places(mask: Tensor) -> tuple[Tensor | None, Part | None]:
             "It holds NaN, as 0 times infinity gives it, where other numbers belong. A mask is boolean here."
         )
         return (mask.isnan() if values[0] < 0 else ~mask.isnan()), Part("holds-nan", says, look)
-    # 1 stands for open beside 0; 0 stands for open beside a large number of either sign.
-    opened = min(values, key=abs) if max(abs(v) for v in values) > 1 else max(values)
+    # 1 (or 2, ...) stands for open beside 0; 0 stands for open beside a large number of either sign.
+    opened = min(values, key=abs) if max(abs(v) for v in values) > 1e3 else max(values)
     says = f"It holds numbers, {' and '.join(named)}; a mask is boolean here, True = may attend."
     return mask == opened, Part("holds-numbers", says, look)
 
@@ -139,11 +145,17 @@ def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
         always = all(edge == clip for (edge, n), clip in zip(edges, clipped, strict=True) if n > 2)
         return [_band_in_words(*window, rows, always or 1 - rows == window[0])]
     window = _band(~opened)
+    if window == (0, 0):
+        says = "A token can't see itself, and sees everything else, the future too."
+        return [Part("all-but-itself", says, "`==` and `!=`, and which side is True.")]
     if window:
         says = f"Hidden are the keys {_reach(*window, rows)}; everything else is open."
         return [Part("another-band", says, "which side of the condition is True, and its limits.")]
+    part = _rows_apart(opened, key <= query) or _blocks(opened)
+    if part:
+        return [part]
     sums = (query + key)[opened].unique()
-    if _depends_on(opened, query + key) and int(sums[-1] - sums[0]) == len(sums) - 1:
+    if _depends_on(opened, query + key) and len(sums) > 2 and int(sums[-1] - sums[0]) == len(sums) - 1:
         says = "What is open depends on the sum of the two positions: the border leans on the other diagonal."
         return [Part("border-leans", says, "a flip, or a plus where positions should be compared.")]
     if bool((opened == opened[:1]).all()):
@@ -170,14 +182,60 @@ def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
     return [Part("past-missing", says, "the condition, in that row.")]
 
 
+def _rows_apart(opened: Tensor, right: Tensor) -> Part | None:
+    """Some rows or columns that are empty or full, where the rest is as it should be, or follows one rule."""
+    for axis, name in ((0, "row"), (1, "column")):
+        table, want = (opened, right) if axis == 0 else (opened.T, right.T)
+        wrong = (table != want).any(1)
+        if bool(wrong.all()) or not bool(wrong.any()):
+            continue
+        places = wrong.nonzero()[:, 0].tolist()
+        for full, word in ((False, "closed"), (True, "open")):
+            if bool((table[wrong] == full).all()):
+                one = len(places) == 1
+                listed = in_a_row([str(place) for place in places])
+                some = f"{name.capitalize()}{'' if one else 's'} {listed} {'is' if one else 'are'}"
+                says = f"{some} {word} throughout"
+                meaning = {
+                    ("row", False): "nothing is visible from there"
+                    if one
+                    else "nothing is visible from them",
+                    ("row", True): "everything is visible from there",
+                    ("column", False): "no query sees that key" if one else "no query sees those keys",
+                    ("column", True): "every query sees that key" if one else "every query sees those keys",
+                }[name, full]
+                look = "where the loop or the range starts and ends." if not full else "what that part gets."
+                return Part(f"{name}s-{word}", f"{says}: {meaning}. The rest is right.", look)
+    for row, others in ((0, slice(1, None)), (len(opened) - 1, slice(None, -1))):
+        window = _band(opened[others], row == 0)
+        if window and len(opened) > 3:
+            rule = _band_in_words(*window, len(opened), True).says
+            says = f"Row {row} is unlike the others. Elsewhere: {rule}"
+            return Part(
+                "one-row-apart", says, f"row {row}: an index that turns negative, or a repair of it alone."
+            )
+    return None
+
+
+def _blocks(opened: Tensor) -> Part | None:
+    """Tokens that see to the end of their block."""
+    n = len(opened)
+    for width in range(2, n):
+        block = torch.arange(n) // width
+        if torch.equal(opened, block[None, :] <= block[:, None]):
+            says = f"Tokens see to the end of their block of {width}, and so a part of the future."
+            return Part("blocks", says, "a division of the positions.")
+    return None
+
+
 def _depends_on(opened: Tensor, index: Tensor) -> bool:
     return all(len(opened[index == value].unique()) == 1 for value in index.unique())
 
 
-def _band(opened: Tensor) -> tuple[int, int] | None:
+def _band(opened: Tensor, from_row_1: bool = False) -> tuple[int, int] | None:
     """First and last distance key - query that is open, where only the distance matters; else None."""
     rows, columns = opened.shape
-    distance = torch.arange(columns)[None, :] - torch.arange(rows)[:, None]
+    distance = torch.arange(columns)[None, :] - torch.arange(rows)[:, None] - int(from_row_1)
     if not bool(opened.any()) or not _depends_on(opened, distance):
         return None
     inside = sorted(set(distance[opened].tolist()))
@@ -193,7 +251,7 @@ def _band_in_words(first: int, last: int, n: int, always: bool) -> Part:
     if first > 0:
         says += " That is the future."
     elif last > 0:
-        says += f" {'That includes' if last < n - 1 else 'That is, besides itself,'} the future."
+        says += " That is, besides itself, the future." if first == 0 else " That includes the future."
     if last < 0:
         says += " It does not see itself."
     return Part("another-band", says, "the limits of the condition, or the diagonal of the triangle.")
@@ -203,7 +261,7 @@ def _reach(first: int, last: int, n: int) -> str:
     """Like "from 2 tokens back to itself", with the ends of the sentence by name."""
     start = "from the first one" if first <= 1 - n else f"from {_away(first)}"
     stop = "to the last one" if last >= n - 1 else f"to {_away(last)}"
-    return f"{start} {stop}" if first != last else f"that are {_away(first)} alone"
+    return f"{start} {stop}" if first != last else f"{_away(first)}, and no others"
 
 
 def _away(distance: int) -> str:

@@ -94,6 +94,13 @@ def no_condition(n):
     return mask.bool()
 
 
+def off_the_end(n):
+    mask = torch.zeros(n, n, dtype=torch.bool)
+    for i in range(n):
+        mask[i, : i - 1] = True
+    return mask
+
+
 WRONG: list[tuple[str, Callable]] = [
     ("polarity", lambda n: torch.triu(torch.ones(n, n), diagonal=1).bool()),
     ("polarity", lambda n: torch.arange(n)[None, :] > torch.arange(n)[:, None]),
@@ -170,7 +177,7 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("to 2 tokens back.*not see itself", lambda n: torch.ones(n, n, dtype=torch.bool).tril(-2)),
     ("from 1 token back to itself", by_loop(lambda query, key: query - 1 <= key <= query)),
     ("from 2 tokens back to 2 tokens ahead", by_loop(lambda query, key: abs(query - key) <= 2)),
-    ("from 1 token back to 1 token back|that are 1 token back alone", by_loop(lambda q, k: k == q - 1)),
+    ("sees the keys 1 token back, and no others", by_loop(lambda q, k: k == q - 1)),
     ("(?s)numbers, 0 and 1.*boolean", lambda n: torch.triu(torch.ones(n, n))),
     ("changed places.*numbers, -inf and 0", lambda n: torch.zeros(n, n).masked_fill(assigned(n), -torch.inf)),
     ("diagonal is hidden.*numbers, 0 and 1", lambda n: torch.tril(torch.ones(n, n), -1)),
@@ -185,13 +192,26 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("other diagonal", lambda n: torch.arange(n) + torch.arange(n)[:, None] < n),
     ("All rows are alike", lambda n: (torch.arange(n) < 2).expand(n, n)),
     ("Whole rows are open or closed", lambda n: (torch.arange(n) < 2).expand(n, n).T),
-    ("Hidden are the keys.*itself", lambda n: ~torch.eye(n, dtype=torch.bool)),
+    ("can't see itself, and sees everything else", lambda n: ~torch.eye(n, dtype=torch.bool)),
     ("different numbers", lambda n: torch.arange(n)[:, None] - torch.arange(n)),
     ("different numbers", lambda n: torch.ones(n, n).tril().cumsum(0)),
     ("different numbers", lambda n: torch.tril(torch.ones(n, n)) / torch.arange(1, n + 1)[:, None]),
-    ("some of the past is missing", lambda n: assigned(n) & (torch.arange(n) > 0)),
-    ("sees key 4, which lies in its future", lambda n: assigned(n) | (torch.arange(n) == n - 1)),
-    ("sees key 1, which lies in its future", lambda n: assigned(n) | (torch.arange(n) <= 1)),
+    ("Column 0 is closed throughout", lambda n: assigned(n) & (torch.arange(n) > 0)),
+    ("Row 4 is closed throughout", lambda n: assigned(n) & (torch.arange(n) < n - 1)[:, None]),
+    ("Row 0 is closed throughout", lambda n: assigned(n) & (torch.arange(n) > 0)[:, None]),
+    (
+        "Row 0 is unlike the others.*not see itself",
+        lambda n: assigned_without_itself(n) | (torch.arange(n) == 0)[:, None],
+    ),
+    ("Row 0 is unlike the others.*2 tokens back", off_the_end),
+    ("end of their block of 2", lambda n: (torch.arange(n) // 2)[:, None] >= torch.arange(n) // 2),
+    ("back to the last one. That includes the future", lambda n: torch.ones(n, n).triu(-1).bool()),
+    ("numbers, 0 and 2", lambda n: assigned(n) * 2),
+    ("Everything is NaN", lambda n: assigned(n) * torch.nan),
+    ("For one token nothing is open", lambda n: assigned(n) if n > 1 else ~assigned(n)),
+    ("past is missing", lambda n: assigned(n) & (torch.arange(n) != 1)[:, None] | torch.eye(n).bool()),
+    ("Column 4 is open throughout", lambda n: assigned(n) | (torch.arange(n) == n - 1)),
+    ("Column 1 is open throughout", lambda n: assigned(n) | (torch.arange(n) <= 1)),
     ("same on both sides", lambda n: (torch.arange(n)[:, None] % 2) == (torch.arange(n) % 2)),
     ("NaN", lambda n: torch.tril(torch.ones(n, n)) * torch.inf),
     (r"shape.*\(5,\)", lambda n: torch.arange(n) <= n),

@@ -89,10 +89,18 @@ def to_the_longest(lengths, n):
     ]
 
 
+def only(mask, sentences):
+    out = torch.zeros_like(mask)
+    out[sentences] = mask[sentences]
+    return out
+
+
 P = torch.arange
 WRONG: list[tuple[str, Callable]] = [
     ("polarity", by_loop_turned),
     ("polarity", lambda lengths, n: P(n)[None, None, None] >= lengths[:, None, None, None]),
+    ("polarity-strict", lambda lengths, n: (P(n) > lengths[:, None])[:, None, None]),
+    ("polarity-strict", lambda lengths, n: torch.tensor([[[[t > i for t in range(n)]]] for i in lengths])),
     ("one-too-many", lambda lengths, n: torch.stack([P(n) <= i for i in lengths])[:, None, None]),
     ("one-too-many", by_loop_one_more),
     ("one-too-few", by_loop_one_less),
@@ -197,10 +205,9 @@ UNLISTED: list[tuple[str, Callable]] = [
     (r"One token too many.*`\(4, 7\)`", lambda lengths, n: P(n) <= lengths[:, None]),
     (r"(?s)True stands on the padding.*`\(4, 7\)`", lambda lengths, n: P(n) >= lengths[:, None]),
     (r"last real token is hidden.*numbers", lambda lengths, n: by_loop_one_less(lengths, n).float()),
-    ("read backwards", lambda lengths, n: (P(n) < lengths.flip(0)[:, None])[:, None, None]),
-    ("previous sentence's length", lambda lengths, n: (P(n) < lengths.roll(1)[:, None])[:, None, None]),
-    ("sorted downwards", lambda lengths, n: by_loop(sorted(lengths, reverse=True), n)),
-    ("from the sentence's length \\+ 1", lambda lengths, n: (P(n) > lengths[:, None])[:, None, None]),
+    ("in reversed order", lambda lengths, n: (P(n) < lengths.flip(0)[:, None])[:, None, None]),
+    ("length of the one before it", lambda lengths, n: (P(n) < lengths.roll(1)[:, None])[:, None, None]),
+    ("were sorted, the longest first", lambda lengths, n: by_loop(sorted(lengths, reverse=True), n)),
     ("sentence's length \\+ 2", lambda lengths, n: (P(n) < lengths[:, None] + 2)[:, None, None]),
     ("sentence's length - 2", lambda lengths, n: (P(n) < lengths[:, None] - 2)[:, None, None]),
     ("up to, not including, the sentence's number", lambda lengths, n: by_loop(range(len(lengths)), n)),
@@ -216,6 +223,21 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("No axis is left for the sentences", lambda lengths, n: by_loop(lengths, n).any(0)),
     ("No axis is left for the tokens", lambda lengths, n: lengths > 0),
     ("Nothing is open", lambda lengths, n: torch.zeros(len(lengths), 1, 1, n).bool()),
+    (
+        "hidden: |from the sentence's length \\+ 2",
+        lambda lengths, n: (P(n) > lengths[:, None] + 1)[:, None, None],
+    ),
+    ("reshape cuts that anew", lambda lengths, n: (P(n)[:, None] < lengths).reshape(-1, 1, 1, n)),
+    ("causal mask is mixed in", lambda lengths, n: by_loop(lengths, n) & torch.ones(n, n).tril().bool()),
+    ("This is a causal mask", lambda lengths, n: torch.ones(1, 1, n, n).tril().bool()),
+    ("Sentences 2, 3 and 4 of 4 are closed throughout", lambda lengths, n: only(by_loop(lengths, n), [0])),
+    ("Sentence 4 of 4 is closed throughout", lambda lengths, n: only(by_loop(lengths, n), slice(0, -1))),
+    ("room for 2 sentences", lambda lengths, n: by_loop(lengths, n)[:2]),
+    ("one place for all tokens", lambda lengths, n: (lengths != 0)[:, None, None, None]),
+    ("length of the one behind it", lambda lengths, n: by_loop([*lengths[1:], lengths[0]], n)),
+    ("(?s)It holds numbers, 0 and 1000000000", lambda lengths, n: by_loop_turned(lengths, n) * 1e9),
+    ("numbers, 0 and 2", lambda lengths, n: by_loop(lengths, n) * 2),
+    ("Everything is NaN", lambda lengths, n: by_loop(lengths, n) * torch.nan),
     ("list", lambda lengths, n: by_loop(lengths, n).tolist()),
     ("NumPy", lambda lengths, n: by_loop(lengths, n).numpy()),
     ("different numbers", lambda lengths, n: (P(n) - lengths[:, None])[:, None, None]),
