@@ -75,7 +75,7 @@ def merge(path: Path) -> Merged:
         raise ValueError("it is not JSON, or only a part of the file is there")
     if record.get("kind", KIND) != KIND or not any(isinstance(record.get(s), dict) for s in SECTIONS):
         raise ValueError("it holds no progress of this course")
-    before, unusable = _sizes(), 0
+    before, unusable = _known(), 0
     for section, file in SECTIONS.items():
         usable, refused = _usable(section, record.get(section, {}))
         unusable += refused
@@ -89,17 +89,18 @@ def merge(path: Path) -> Merged:
             here = record_file.whole(file).get(section, {})
             if section not in SECTIONS and isinstance(kept, dict) and isinstance(here, dict):
                 record_file.change(file, section, _adding(_ours, kept))
-    gained = {section: count - before[section] for section, count in _sizes().items()}
+    gained = {section: len(names - before[section]) for section, names in _known().items()}
     newer = isinstance(record.get("format"), int) and record["format"] > FORMAT
     return Merged(gained, unusable, newer, progress.trouble())
 
 
-def _sizes() -> dict[str, int]:
+def _known() -> dict[str, set[object]]:
+    """What is remembered in each section; an answer that turns from wrong to right is another one."""
     return {
-        "predictions": len(progress.predictions()),
-        "answers": sum(answer["right"] for answer in progress.answers().values()),
-        "attempted": len(progress.attempted()),
-        "solved": len(progress.solved()),
+        "predictions": set(progress.predictions()),
+        "answers": {(key, answer["right"]) for key, answer in progress.answers().items()},
+        "attempted": set(progress.attempted()),
+        "solved": set(progress.solved()),
     }
 
 

@@ -56,7 +56,7 @@ def test_all_of_it_goes_to_another_machine(homes) -> None:
     mine = everything()
     note = export_progress()
     file = only_file(here)
-    assert str(file) in repr(note) and file.name in note._repr_html_()
+    assert str(file) in repr(note) and file.name in note._repr_html_() and note.path == file
     assert "1 prediction," in repr(note) and "2 exercises and puzzles solved" in repr(note)
     record = json.loads(file.read_bytes().decode("utf-8", "surrogatepass"))
     assert record["kind"] == progress_transfer.KIND and record["format"] == progress_transfer.FORMAT
@@ -91,7 +91,8 @@ def test_merging_keeps_the_better_of_two(homes, monkeypatch: pytest.MonkeyPatch)
     for choice in ("no", "no", "never"):
         progress.save_answer("03-right-there", choice, False)
     progress.save_answer("03-right-here", "yes", True)
-    import_progress(only_file(here))
+    note = import_progress(only_file(here))
+    assert "New here: 1 question answered, 1 prediction." in repr(note)
     assert progress.predictions() == {"03-a": "ours", "03-b": "theirs"}
     assert progress.answers() == {
         "03-right-there": {"choice": "yes", "right": True, "tries": 3},
@@ -188,7 +189,7 @@ def test_odd_paths_are_a_sentence(homes, given: object) -> None:
     assert "Nothing was changed" in repr(import_progress(given))
     if given:
         note = export_progress(given if not isinstance(given, str) else f"/no/such/folder/{given}")
-        assert "Nothing was written" in repr(note)
+        assert "Nothing was written" in repr(note) and note.path is None
     assert not Path("no-such-file.json").exists()
 
 

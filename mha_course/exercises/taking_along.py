@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from mha_course import progress_transfer
@@ -21,7 +23,14 @@ _NAMES = {
 }
 
 
-def export_progress(path: str | os.PathLike[str] | None = None) -> Note:
+@dataclass(frozen=True, repr=False)
+class Exported(Note):
+    """What is said about an export; path: the file that was written, None when there is none."""
+
+    path: Path | None = None
+
+
+def export_progress(path: str | os.PathLike[str] | None = None) -> Exported:
     """Write everything you did (predictions, answers, attempts, solved exercises) to one JSON file.
 
     path: the file, or a folder for it; left out, a file in my_course/ with the date in its name. A file
@@ -37,14 +46,22 @@ def export_progress(path: str | os.PathLike[str] | None = None) -> Note:
         progress_transfer.write(target)
     except (OSError, TypeError, ValueError, RuntimeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
-        return _refused("Nothing was written", f"{path or 'my_course/'} can't be written: {reason}.")
+        refused = _refused("Nothing was written", f"{path or 'my_course/'} can't be written: {reason}.")
+        return Exported(refused.html, refused.text)
     counts = {name: len(kept) for name in _NAMES if isinstance(kept := _kept().get(name), dict)}
     lines = [
         f"It holds {_listed(counts) or 'nothing yet'}.",
-        "JupyterLab shows it in the file list at the left: right click, Download.",
+        *(
+            ["JupyterLab shows it in the file list at the left: right click, Download."]
+            if path is None
+            else []
+        ),
         f'On another machine, with the file beside the lessons: `import_progress("{target.name}")`.',
     ]
-    return _note(f"Your progress is in {target}", lines)
+    if path is None:
+        lines.insert(1, "JupyterLab shows it in the file list at the left: right click, Download.")
+    note = _note(f"Your progress is in {target}", lines)
+    return Exported(note.html, note.text, target)
 
 
 def import_progress(path: str | os.PathLike[str]) -> Note:
@@ -84,9 +101,8 @@ def _remarks(merged: Merged) -> list[str]:
     return [*remarks, merged.trouble] if merged.trouble else remarks
 
 
-def _listed(counts: dict[str, int]) -> str:
-    parts = [f"{n} {_NAMES[name][n != 1]}" for name, n in counts.items() if n > 0 and name in _NAMES]
-    return ", ".join(parts)
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {words[n != 1]}" for name, words in _NAMES.items() if (n := counts.get(name, 0)))
 
 
 def _reason(error: Exception) -> str:
