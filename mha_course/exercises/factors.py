@@ -26,13 +26,13 @@ _POWERS: tuple[tuple[float, str], ...] = (
     (1.5, "{} times its root"),
 )
 _BENT: tuple[tuple[str, Callable[[int], float]], ...] = (
+    ("({} + 1)", lambda s: s + 1.0),
+    ("({} - 1)", lambda s: s - 1.0),
     ("the root of {}, cut down to a whole number", lambda s: float(math.isqrt(s))),
     ("the root of {}, rounded to a whole number", lambda s: float(round(math.sqrt(s)))),
     ("the root of {}, rounded up to a whole number", lambda s: float(math.ceil(math.sqrt(s)))),
     ("the root of ({} + 1)", lambda s: math.sqrt(s + 1)),
     ("the root of ({} - 1)", lambda s: math.sqrt(max(s - 1, 0))),
-    ("({} + 1)", lambda s: s + 1.0),
-    ("({} - 1)", lambda s: s - 1.0),
     ("half of {}, cut down to a whole number", lambda s: float(s // 2)),
     ("1 plus the root of {}", lambda s: 1 + math.sqrt(s)),
     ("the logarithm of {}", lambda s: math.log(s)),

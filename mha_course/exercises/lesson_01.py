@@ -52,7 +52,7 @@ def _softmax_inputs(g: Generator) -> list[Case]:
     lone = draw(g, 3, 5)
     lone[0, 2], lone[1, 0], lone[2, 4], lone[2, 1] = 1000.0, -1000.0, 300.0, 120.0
     return [
-        Case("for ordinary scores", (draw(g, 4, 6, spread=1.5),), {"n_q": 4, "n_k": 6}),
+        Case("for ordinary scores", (draw(g, 4, 6, spread=2.0),), {"n_q": 4, "n_k": 6}),
         Case("for scores of 1000", (large,), {"n_q": 3, "n_k": 5}),
         Case("for a single large score in a row", (lone,), {"n_q": 3, "n_k": 5}),
         Case("for a single query", (draw(g, 1, 5),), {"n_q": 1, "n_k": 5}, edge=True),
@@ -108,6 +108,13 @@ def _scores_inputs(g: Generator) -> list[Case]:
             required=False,
             loud=True,
         ),
+        Case(
+            "for a single key",
+            tuple(_qkv(g, 3, n_q=5, n_k=1, d_k=7)),
+            {"b": 3, "n_q": 5, "n_k": 1, "d_k": 7},
+            edge=True,
+        ),
+        Case("for large scores", tuple(10 * x for x in _qkv(g, 3, **sizes)), {"b": 3, **sizes}, **_LOUD),
         Case(
             "in float64", tuple(_qkv(g, 3, **sizes, dtype=torch.float64)), {"b": 3, **sizes}, required=False
         ),

@@ -6,7 +6,8 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned, draw
-from mha_course.exercises.reading_targets import read_average, read_targets_of_heads
+from mha_course.exercises.reading_parts import read_targets_of_heads
+from mha_course.exercises.reading_targets import read_average
 
 
 def average_of_targets(values: Tensor, targets: list[int]) -> Tensor:
@@ -26,7 +27,9 @@ def one_target_each(values: Tensor, targets: list[int]) -> Tensor:
 def _average_inputs(g: Generator) -> list[Case]:
     return [
         Case("with two targets", (draw(g, 5, 4), [3, 1]), {"n": 5, "d_v": 4}),
-        Case("with three targets", (draw(g, 7, 4), [0, 5, 2]), {"n": 7, "d_v": 4}),
+        Case("with three targets", (draw(g, 7, 6), [0, 5, 2]), {"n": 7, "d_v": 6}),
+        Case("with one target", (draw(g, 6, 3), [2]), {"n": 6, "d_v": 3}, edge=True),
+        Case("for values of one feature", (draw(g, 4, 1), [1, 2]), {"n": 4, "d_v": 1}, edge=True),
         Case("in float64", (draw(g, 5, 4, dtype=torch.float64), [4, 2]), {"n": 5, "d_v": 4}, required=False),
     ]
 
@@ -35,7 +38,14 @@ def _each_inputs(g: Generator) -> list[Case]:
     sizes = {"h": 2, "n": 5, "d_v": 4}
     return [
         Case("with two heads", (draw(g, 2, 5, 4), [3, 1]), sizes),
-        Case("with three heads", (draw(g, 3, 7, 4), [0, 5, 2]), {"h": 3, "n": 7, "d_v": 4}),
+        Case("with three heads", (draw(g, 3, 7, 5), [0, 5, 2]), {"h": 3, "n": 7, "d_v": 5}),
+        Case("with one head", (draw(g, 1, 6, 4), [2]), {"h": 1, "n": 6, "d_v": 4}, edge=True),
+        Case(
+            "for values of one feature", (draw(g, 3, 4, 1), [2, 0, 3]), {"h": 3, "n": 4, "d_v": 1}, edge=True
+        ),
+        Case(
+            "with one target for two heads", (draw(g, 2, 6, 4), [3, 3]), {"h": 2, "n": 6, "d_v": 4}, edge=True
+        ),
         Case("in float64", (draw(g, 2, 5, 4, dtype=torch.float64), [4, 2]), sizes, required=False),
     ]
 
@@ -59,7 +69,7 @@ AVERAGE_MISTAKES = (
     Mistake(
         "first-target-only",
         lambda values, targets: values[targets[0]],
-        "Only the first target comes out. Both have the same weight.",
+        "Only the first target comes out. All of them should, with the same weight.",
         "what becomes of the second target.",
     ),
     Mistake(

@@ -33,7 +33,7 @@ SOFTMAX_MISTAKES = (
         lambda s: s.exp() / s.exp().sum(-1, keepdim=True),
         (
             "Right for ordinary scores. For a score of 1000 `exp` is too large for a float, and inf / inf "
-            "is NaN."
+            "is NaN. If something is taken off the scores, it isn't the largest of the row."
         ),
         (
             "what goes into `exp`. A row's softmax doesn't change when you take the same number from all "
@@ -44,8 +44,8 @@ SOFTMAX_MISTAKES = (
         "one-maximum-for-all-rows",
         lambda s: (s - s.max()).exp() / (s - s.max()).exp().sum(-1, keepdim=True),
         (
-            "The largest score of the whole matrix is subtracted. A row far below it becomes all zeros, and "
-            "0 / 0 is NaN."
+            "One number is subtracted from all rows, such as the largest score of the whole matrix. A row "
+            "far below it becomes all zeros, and 0 / 0 is NaN."
         ),
         "the maximum: each row needs its own.",
     ),

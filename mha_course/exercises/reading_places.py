@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import in_a_row
-from mha_course.exercises.outcome import close
-from mha_course.exercises.reading_weights import NEG_INF, Reading
+from mha_course.exercises.reading_weights import NEG_INF, Reading, near
 from mha_course.exercises.witness import number
 
 _LOOK_MASK = "where the mask takes effect, and on what."
@@ -22,7 +21,7 @@ def read_places(scores: Tensor, have: Tensor, mask: Tensor | None) -> Reading | 
     if not bool(have.isfinite().all()):
         return None
     hidden = torch.zeros_like(scores, dtype=torch.bool) if mask is None else (~mask).expand_as(scores)
-    found = _other_mask(scores, have, mask) if mask is not None else None
+    found = _other_mask(scores, have, mask) or _late(scores, have, mask) if mask is not None else None
     found = found or _leak(scores, have, hidden) or _lacking(scores, have, hidden)
     return found or _added(scores, have, hidden)
 
@@ -65,6 +64,27 @@ def _other_mask(scores: Tensor, have: Tensor, mask: Tensor) -> Reading | None:
     return None
 
 
+def _late(scores: Tensor, have: Tensor, mask: Tensor) -> Reading | None:
+    """A mask that comes after the softmax, and what is done about the sum of the rows then."""
+    left = scores.softmax(-1) * mask
+    open_keys = mask.sum(-1, keepdim=True)
+    for words, weights in (
+        ("what is left is divided by the sums of the columns.", left / left.sum(-2, keepdim=True)),
+        ("what is left is divided by the sum of everything.", left / left.sum((-2, -1), keepdim=True)),
+        ("what is left is divided by the number of open keys, not by its sum.", left / open_keys),
+        ("what is left is divided by the number of keys.", left / left.shape[-1]),
+        ("what is left is divided by its length (L2 norm).", left / left.norm(dim=-1, keepdim=True)),
+        ("what is left is divided by its largest entry.", left / left.amax(-1, keepdim=True)),
+        ("then there is a second softmax, in which a weight of 0 counts as exp(0) = 1.", left.softmax(-1)),
+        ("then there is a second softmax.", left.masked_fill(~mask, NEG_INF).softmax(-1)),
+        ("what is left is softened over the queries.", left.softmax(-2)),
+    ):
+        if torch.allclose(weights, have, rtol=1e-3, atol=2e-6, equal_nan=True):
+            says = f"The mask comes after the softmax, and {words}"
+            return Reading("mask-after-softmax-and-more", says, "the order of mask and softmax.")
+    return None
+
+
 def _leak(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     """Hidden keys that got weight: how much, and what their scores became."""
     leaking = hidden & (have.abs() > 2e-5)
@@ -73,15 +93,24 @@ def _leak(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     at = leaking.nonzero()[0].tolist()
     seen = f"Hidden keys still get weight: query {at[-2]} gives key {at[-1]} a weight of "
     seen += f"`{number(have[tuple(at)])}`."
+    others = ~hidden & hidden.any(-1, keepdim=True)
+    if bool((have[others].abs() < 1e-6).all()):
+        says = f"Hidden keys win: where some are hidden they get all the weight, the open ones none. {seen}"
+        return Reading("hidden-keys-get-weight", says, "the sign of what hides a key.")
+    # Rows that sum to 1 were made by a softmax in which hidden keys took part.
+    shared = bool(((have.sum(-1) - 1).abs() < 3e-6).all())
+    what = _hidden_score(scores, have, hidden) if shared else ""
+    if what:
+        return Reading("hidden-keys-get-weight", f"{what} {seen}", _LOOK_MASK)
     weights = scores.masked_fill(hidden, NEG_INF).softmax(-1)
-    if close(torch.where(hidden, weights, have), weights):
+    if near(torch.where(hidden, weights, have), weights):
         there = have[hidden]
         same = bool(torch.allclose(there, there[:1], rtol=1e-3))
         value = f" (always `{number(there[0])}`)" if same else ""
         says = f"The open keys are right. {seen[:-1]}{value}: it is put in after the softmax."
         return Reading("hidden-keys-get-weight", says, "what happens to the weights after the softmax.")
     plain = scores.softmax(-1)
-    if close(torch.where(hidden, plain, have), plain):
+    if near(torch.where(hidden, plain, have), plain):
         share = have[hidden] / plain[hidden]
         if float(share.max() - share.min()) < 1e-3:
             says = f"The mask comes after the softmax: hidden weights times {float(share[0]):.3g} only."
@@ -187,6 +216,9 @@ def _which(none: Tensor, weights: Tensor, hidden: Tensor) -> str:
 def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     """Something that was added to the scores: by key, by distance, at some places only."""
     opened = ~hidden
+    mixed = _mixed(scores.masked_fill(hidden, NEG_INF).softmax(-1), have, opened)
+    if mixed:
+        return mixed
     if not bool((have[opened] > 1e-12).all()):
         return None
     n_q, n_k = scores.shape[-2:]
@@ -194,9 +226,11 @@ def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     row = offset.sum(-1, keepdim=True) / opened.sum(-1, keepdim=True).clamp_min(1)
     offset = torch.where(opened, offset - row, 0.0)
     if bool((offset.abs() < 2e-3).all()):
-        return _row_sums(have)
+        return _row_sums(scores, have)
     if bool(hidden.any()):
         return None
+    if bool((offset.abs() < 5e-3).all()):
+        return None  # too little to tell what it is
     mean = offset.reshape(-1, n_q, n_k).mean((0, 1))
     if bool(((offset - mean).abs() < 3e-3).all()):
         steps = mean.diff()
@@ -204,7 +238,7 @@ def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
             more = float(steps.mean())
             says = f"Something is added to the scores: each key gets {more:.3g} more than the one before."
             return Reading("added-by-key", says, "what is added to the scores.")
-        if close((mean - mean.median()).abs().sort().values[:-1], torch.zeros(n_k - 1, dtype=mean.dtype)):
+        if near((mean - mean.median()).abs().sort().values[:-1], torch.zeros(n_k - 1, dtype=mean.dtype)):
             key = int((mean - mean.median()).abs().argmax())
             more = float(mean[key] - mean.median())
             how = "raised" if more > 0 else "lowered"
@@ -212,6 +246,11 @@ def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
             return Reading("added-by-key", says, f"what happens to key {key}.")
         says = "Something is added to the scores that depends on the key alone."
         return Reading("added-by-key", says, "what is added to the scores.")
+    if scores.ndim > 2 and bool(((offset - offset.mean(-2, keepdim=True)).abs() < 3e-3).all()):
+        says = (
+            "Something is added to the scores that is the same for all queries: it depends on the key alone."
+        )
+        return Reading("added-by-key", says, "what is added to queries or scores.")
     places = (torch.arange(n_k) - torch.arange(n_q)[:, None]).expand_as(scores)
     for words, place in (("distance between query and key", places), ("distance, either way", places.abs())):
         x = place.double() - place.double().mean(-1, keepdim=True)
@@ -222,15 +261,58 @@ def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     return None
 
 
-def _row_sums(have: Tensor) -> Reading | None:
+def _mixed(weights: Tensor, have: Tensor, opened: Tensor) -> Reading | None:
+    """Right weights with something added to each, or mixed with equal ones."""
+    extra = torch.where(opened, have - weights, torch.nan)
+    row = extra.nanmean(-1, keepdim=True)
+    if bool((extra - row).abs().nan_to_num(0.0).max() > 2e-5) or bool(row.abs().max() < 1e-4):
+        x, y = weights[opened], have[opened]
+        slope = float(
+            ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum().clamp_min(1e-12)
+        )
+        level = float(y.mean() - slope * x.mean())
+        if (
+            0.01 < slope < 0.999
+            and level > 1e-4
+            and torch.allclose(slope * x + level, y, rtol=1e-3, atol=1e-5)
+        ):
+            says = (
+                f"The weights are mixed with equal ones: {slope:.3g} times the right one, plus {level:.3g}."
+            )
+            return Reading("weights-mixed", says, "what is added to the weights.")
+        return None
+    if float(row.max() - row.min()) < 2e-5:
+        says = f"To every weight {float(row.mean()):.3g} is added, so that rows don't sum to 1."
+    else:
+        says = "To all weights of a row the same number is added, another one for each row."
+    return Reading("added-to-weights", says, "what is added to the weights, or to what they are made of.")
+
+
+def _row_sums(scores: Tensor, have: Tensor) -> Reading | None:
     """Rows that are right up to a factor of their own."""
     sums = have.sum(-1)
-    if close(sums, torch.ones_like(sums)):
+    if near(sums, torch.ones_like(sums)):
         return None
-    first, same = float(sums.flatten()[0]), float(sums.max() - sums.min()) < 1e-3
-    if same:
+    look = "the divisor of each row."
+    raw, shifted = scores.exp().sum(-1), (scores - scores.amax(-1, keepdim=True)).exp().sum(-1)
+    for total in (shifted, raw):
+        extra = total / sums - total
+        if float(extra.max() - extra.min()) < 5e-3 * float(extra.abs().max()) + 1e-6:
+            more = float(extra.mean())
+            says = f"To the sum that divides each row {more:.3g} is added: rows sum to less than 1."
+            return Reading("rows-do-not-sum-to-one", says, look)
+        running = total / sums
+        if near(running, total.cumsum(-1)):
+            says = "The sum that divides goes on from row to row: it isn't begun anew for each."
+            return Reading("rows-do-not-sum-to-one", says, look)
+        for which, words in ((0, "first"), (-1, "last")):
+            if near(total / sums, total[..., which : which + 1 or None].expand_as(total)):
+                says = f"All rows are divided by the sum of the {words} one."
+                return Reading("rows-do-not-sum-to-one", says, look)
+    if float(sums.max() - sums.min()) < 1e-3:
+        first = float(sums.flatten()[0])
         says = f"The rows sum to {first:.4g}, not to 1; within a row the proportions are right."
     else:
         says = "Within a row the proportions are right, but not their sums: "
         says += f"one sums to {float(sums.min()):.3g}, one to {float(sums.max()):.3g}."
-    return Reading("rows-do-not-sum-to-one", says, "the divisor of each row.")
+    return Reading("rows-do-not-sum-to-one", says, look)

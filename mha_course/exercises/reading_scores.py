@@ -23,7 +23,7 @@ def read_scores(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
         return None
     factor = scores_factor(evidence)
     if factor:
-        return factor
+        return _made_of_numbers(evidence, i) or factor
     have, q, k = got[0].double(), q.double(), k.double()
     root = math.sqrt(q.shape[-1])
     for words, made in compared(q, k):
@@ -41,7 +41,39 @@ def read_scores(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
             if _alike(made, have):
                 look = "what happens to the scores after the product."
                 return Finding("scores-changed", f"{lost}{words}", look=look)
-    return _one_axis_scaled(evidence, i) or _places(want, have) or _added(want, have, root)
+    return _places(want, have) or _one_axis_scaled(evidence, i) or _added(want, have, root)
+
+
+def _made_of_numbers(evidence: Evidence, i: int) -> Finding | None:
+    """A divisor that is made of the numbers and not of the sizes, such as a standard deviation."""
+    q, k = (a.double() for a in evidence.cases[i].arguments)
+    bare = q @ k.mT
+    made = scale_of(bare, evidence.got[i].leaves[0])
+    if made is None:
+        return None
+    scaled = bare / math.sqrt(q.shape[-1])
+    for words, divisor in (
+        ("the length of all of `q`", q.norm()),
+        ("the length of all of `k`", k.norm()),
+        ("the standard deviation of the scores", bare.std()),
+        (
+            "the standard deviation of the scores, besides the root of d_k",
+            scaled.std() * math.sqrt(q.shape[-1]),
+        ),
+        ("the standard deviation of `q`", q.std()),
+        ("the standard deviation of `k`", k.std()),
+        ("the largest score", bare.max()),
+        ("the largest absolute score", bare.abs().max()),
+        ("the length of all scores", bare.norm()),
+        ("the sum of all scores", bare.sum()),
+    ):
+        for by, extra in ((divisor, ""), (divisor * math.sqrt(q.shape[-1]), " times the root of d_k")):
+            if abs(float(by) * made - 1) < 1e-3:
+                says = (
+                    f"The dot products are divided by {words}{extra}: by numbers that change with the input."
+                )
+                return Finding("wrong-scale", says, look="what the divisor is made of.")
+    return None
 
 
 def _alike(a: Tensor, b: Tensor) -> bool:
@@ -115,12 +147,25 @@ def _added(want: Tensor, have: Tensor, root: float) -> Finding | None:
             return None
         n_q, n_k = offset.shape[-2:]
         look = "what is added to the scores."
+        if float(offset.abs().max()) < 5e-3:
+            return None  # too little to tell what it is
         if float(offset.max() - offset.min()) < 1e-3:
             says = f"{lost}Every score is off by the same amount, {float(offset.mean()):.4g}."
             return Finding("shifted", says, look=look)
         for axis, word in ((-2, "key"), (-1, "query")):
             if float((offset - offset.mean(axis, keepdim=True)).abs().max()) < 1e-3:
                 says = f"{lost}Something is added to the scores that depends on the {word} alone."
+                return Finding("shifted", says, look=look)
+        place = (torch.arange(n_k) - torch.arange(n_q)[:, None]).double().expand_as(offset)
+        for words, x in (
+            ("place of the key, seen from the query", place),
+            ("distance between query and key", place.abs()),
+        ):
+            slope = float((x * offset).sum() / (x * x).sum())
+            if float((offset - slope * x).abs().max()) < 1e-3:
+                says = (
+                    f"{lost}Something is added to the scores that grows with the {words}, {slope:.3g} a step."
+                )
                 return Finding("shifted", says, look=look)
         flat = offset.reshape(-1, n_q, n_k)
         if float((flat - flat[:1]).abs().max()) < 1e-3:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,9 +11,9 @@ from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.factors import named_factor, softmax_scale
-from mha_course.exercises.outcome import Outcome, close
+from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading_places import read_places
-from mha_course.exercises.reading_weights import Reading, read_steps
+from mha_course.exercises.reading_weights import Reading, near, read_steps
 from mha_course.exercises.steps_before_softmax import Step
 
 _TOO_LARGE = 50.0
@@ -25,7 +26,9 @@ def read_softmax(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], O
         return None
     if not have.is_floating_point():
         return None
-    found = _large(scores, have) if float(scores.abs().max()) > _TOO_LARGE else None
+    found: Reading | None = None
+    if float(scores.abs().max()) > _TOO_LARGE:
+        found = _temperature(evidence, i) or _large(scores, have)
     found = found or _temperature(evidence, i) or read_weights(scores, have, None)
     if found is None:
         return None
@@ -33,20 +36,19 @@ def read_softmax(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], O
 
 
 def read_weights(
-    scores: Tensor, have: Tensor, mask: Tensor | None, more: Sequence[Step] = ()
+    scores: Tensor, have: Tensor, mask: Tensor | None, more: Sequence[Step] = (), root: float = 1
 ) -> Reading | None:
-    """Other steps, or places that stand out, in weights that should be a softmax of scores."""
+    """Other steps, or places that stand out, in weights that should be a softmax of scores.
+
+    root: what the scores were divided by, for answers that leave it out; 1 where nothing is.
+    """
     found = read_steps(scores, have, mask, more) or read_places(scores, have, mask)
-    if found:
-        return found
-    for words, step in more:
-        other = step(scores)
-        if close(other, scores):
-            continue
-        place = read_places(other, have, mask)
-        if place and place.id not in ("hidden-keys-get-weight",):
-            return Reading(place.id, f"{words} And: {place.says}", place.look)
-    return None
+    if found is None and root != 1:
+        found = read_steps(scores * root, have, mask) or read_places(scores * root, have, mask)
+        if found:
+            lost = "The scores are not divided by the root of d_k. And:"
+            return Reading(found.id, f"{lost} {found.says}", found.look)
+    return found
 
 
 def _temperature(evidence: Evidence, i: int) -> Reading | None:
@@ -55,14 +57,22 @@ def _temperature(evidence: Evidence, i: int) -> Reading | None:
         scores = case.arguments[0]
         if counts and out.error is None and len(out.leaves) == 1 and out.leaves[0].shape == scores.shape:
             scale = softmax_scale(scores, out.leaves[0])
-            if scale is not None:
+            if scale is not None and float(scores.abs().max()) < _TOO_LARGE:
                 sizes.append(case.sizes)
                 scales.append(scale)
-    first = softmax_scale(evidence.cases[i].arguments[0], evidence.got[i].leaves[0])
-    if first is None or abs(first - 1) < 2e-3:
+    have = evidence.got[i].leaves[0]
+    first = softmax_scale(evidence.cases[i].arguments[0], have)
+    if first is None or abs(first - 1) < 2e-3 or not near(have.sum(-1), torch.ones(have.shape[:-1])):
         return None
-    words = named_factor(sizes, scales, closely=5e-3) or f"multiplied by {first:.4g}"
+    if abs(first + 1) < 2e-3:
+        says = "The scores get a minus before the softmax: the smallest one gets the largest weight."
+        return Reading("sign-turned-too", says, "a minus, or a difference the wrong way round.")
+    words = named_factor(sizes, scales, closely=2e-3) if all(abs(x - 1) > 1e-3 for x in scales) else None
+    words = words or f"multiplied by {first:.4g}"
     says = f"The scores are {words} before the softmax (a temperature that nobody asked for)."
+    base = math.exp(first) if 0 < first < 10 else 0.0
+    if base and abs(base - round(base, 1)) < 2e-3 * base:
+        says += f" It is as if powers of {base:.3g} stood where powers of e belong."
     return Reading("temperature", says, "what is done to the scores before `exp`.")
 
 
@@ -73,7 +83,7 @@ def _large(scores: Tensor, have: Tensor) -> Reading | None:
     for row, (a, b) in enumerate(
         zip(want.reshape(-1, want.shape[-1]), have.reshape(-1, want.shape[-1]), strict=True)
     ):
-        if close(a, b.double()):
+        if near(a, b):
             continue
         if bool(b.isnan().any()):
             kinds["NaN"].append(row)
@@ -85,24 +95,32 @@ def _large(scores: Tensor, have: Tensor) -> Reading | None:
             kinds["wrong"].append(row)
     parts = []
     for kind, rows in kinds.items():
-        if rows and kind != "wrong":
+        if rows:
             at = scores.reshape(-1, scores.shape[-1])[rows[0]]
             one = len(rows) == 1
             listed = f"row{'' if one else 's'} {in_a_row([str(r) for r in rows])}"
             parts.append(
                 f"{listed} {'is' if one else 'are'} {kind} (scores from {at.min():.0f} to {at.max():.0f})"
             )
-    if not parts or kinds["wrong"]:
-        return None
     says = f"Large scores go wrong: {in_a_row(parts)}."
     if kinds["NaN"]:
         look = "what goes into `exp`: how large can it get, and how small can the sum of a row get?"
-        return Reading("overflow-in-some-rows", says, look)
+        return Reading("overflow-in-some-rows", f"{says} {_why_nan(scores, have)}".strip(), look)
     if kinds["all equal"]:
         says += " Differences between large scores get lost, as when they are clamped or rounded."
-    if kinds["all zeros"]:
+    elif kinds["all zeros"]:
         says += " The sum of such a row has vanished, or NaN was replaced by 0."
+    elif kinds["wrong"]:
+        says += " Differences between scores get lost there, as when they are clamped or divided."
     return Reading("large-scores-lost", says, "what goes into `exp`, and what is done to large numbers.")
+
+
+def _why_nan(scores: Tensor, have: Tensor) -> str:
+    """What was not taken away from a row that became NaN."""
+    rows = [row for row, out in zip(scores, have, strict=True) if bool(out.isnan().any())]
+    if all(float(row.max()) < 0 for row in rows):
+        return "The exponentials of such a row all vanish: 0 / 0."
+    return "What is taken away from a row, if anything, is not its largest score."
 
 
 def _also_large(evidence: Evidence, i: int) -> str:

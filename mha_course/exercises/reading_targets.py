@@ -1,7 +1,8 @@
-"""What comes out of a head that looks at targets: with which weights, or from which head and token."""
+"""What comes out of one head that looks at targets: with which weights, or what else was made of them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
-from mha_course.exercises.factors import named_factor
+from mha_course.exercises.factors import named_factor, scale_of
 from mha_course.exercises.outcome import Outcome, close
 from mha_course.exercises.witness import number
 
@@ -24,13 +25,59 @@ def read_average(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return None
     have = got[0].double()
     picked = values[targets].double()
-    for words, look, made in _made_of(values.double(), picked, targets):
-        if made.shape == have.shape and torch.allclose(made, have, rtol=1e-3, atol=2e-5):
-            return Finding("made-otherwise", words, look=look)
+    if not bool(have.isfinite().all()):
+        return None
+    found = _otherwise(evidence)
+    if found:
+        return found
     if have.shape != picked.shape[1:]:
         return _apart(values.double(), picked, targets, have)
+    found = _scaled(evidence)
+    if found:
+        return found
     row = _weights(values, targets, have, call)
-    return None if row is None else _about_weights(evidence, i, row, call)
+    return None if row is None else _about_weights(evidence, i, row)
+
+
+def _otherwise(evidence: Evidence) -> Finding | None:
+    """What else was made of the targets, the same in every case that came out wrong."""
+    names: dict[str, str] | None = None
+    for case, out, right, counts in zip(
+        evidence.cases, evidence.got, evidence.right, evidence.counts, strict=True
+    ):
+        if right or not counts or case.edge or out.error is not None or len(out.leaves) != 1:
+            continue
+        values, targets = case.arguments
+        have = out.leaves[0].double()
+        fits = {
+            words: look
+            for words, look, made in _made_of(values.double(), values[targets].double(), targets)
+            if made.shape == have.shape and torch.allclose(made, have, rtol=1e-3, atol=2e-5)
+        }
+        names = fits if names is None else {words: look for words, look in names.items() if words in fits}
+    if not names:
+        return None
+    words, look = next(iter(names.items()))
+    return Finding("made-otherwise", words, look=look)
+
+
+def _scaled(evidence: Evidence) -> Finding | None:
+    """The sum of the targets times the same expression of the sizes."""
+    sizes, shares = [], []
+    for case, out, counts in zip(evidence.cases, evidence.got, evidence.counts, strict=True):
+        if counts and not case.edge and out.error is None and len(out.leaves) == 1:
+            values, targets = case.arguments
+            share = scale_of(values[targets].sum(0), out.leaves[0])
+            if share is None:
+                return None
+            sizes.append({"n": len(values), "d_v": values.shape[1], "h": len(targets)})
+            shares.append(share)
+    words = named_factor(sizes, shares) if len(shares) > 1 else None
+    if not words or words == "divided by h":
+        return None
+    words = re.sub(r"\bh\b", "the number of targets", words)
+    says = f"The targets share the weight equally, but it doesn't sum to 1: their sum is {words}."
+    return Finding("weights-do-not-sum-to-one", says, look="what the weights of a row sum to.")
 
 
 def _weights(values: Tensor, targets: list[int], have: Tensor, call: Call) -> Tensor | None:
@@ -42,7 +89,7 @@ def _weights(values: Tensor, targets: list[int], have: Tensor, call: Call) -> Te
     return row if torch.allclose(row @ values.double(), have, rtol=1e-3, atol=2e-5) else None
 
 
-def _about_weights(evidence: Evidence, i: int, row: Tensor, call: Call) -> Finding:
+def _about_weights(evidence: Evidence, i: int, row: Tensor) -> Finding:
     _, targets = evidence.cases[i].arguments
     used = row.abs() > 1e-5
     strangers = [t for t in used.nonzero().flatten().tolist() if t not in targets]
@@ -56,48 +103,77 @@ def _about_weights(evidence: Evidence, i: int, row: Tensor, call: Call) -> Findi
         which = f"Token{'' if one else 's'} {in_a_row([str(t) for t in strangers])}"
         says = f"{which} {'has' if one else 'have'} weight and {'is no target' if one else 'are no targets'}."
         if left_out:
-            says += (
-                f" Target{'' if len(left_out) == 1 else 's'} {in_a_row([str(t) for t in left_out])} has none."
-            )
+            says += f" {_targets(left_out)} none."
         steps = {tuple(sorted(t + step for t in targets)): step for step in (-2, -1, 1, 2)}
         moved = steps.get(tuple(used.nonzero().flatten().tolist()))
         if moved:
             side = "after" if moved > 0 else "before"
-            says = f"The tokens {abs(moved)} {side} the targets come out, not the targets."
+            says = f"The tokens {abs(moved)} {side} the targets come out, not the targets themselves."
+            if abs(float(row.sum()) - 1) > 1e-3:
+                says += f" And: the weights sum to {float(row.sum()):.3g}."
         return Finding("weight-on-others", says, seen, "which rows of `values` have weight.")
     if left_out:
-        says = (
-            f"Target{'' if len(left_out) == 1 else 's'} {in_a_row([str(t) for t in left_out])} has no weight."
-        )
+        says = f"{_targets(left_out)} no weight."
         return Finding("target-left-out", says, seen, "what becomes of each target.")
     own = row[targets]
     if float(own.max() - own.min()) > 1e-4:
         says = "The targets have different weights; one head gives them the same."
         return Finding("targets-unequal", says, seen, "how the weight of 1 is shared.")
-    return _wrong_sum(evidence, row, seen, call)
-
-
-def _wrong_sum(evidence: Evidence, row: Tensor, seen: str, call: Call) -> Finding:
-    sizes, sums = [], []
-    for case, counts in zip(evidence.cases, evidence.counts, strict=True):
-        values, targets = case.fresh()
-        out = call((torch.eye(len(values), dtype=values.dtype), targets))
-        if counts and out.error is None and len(out.leaves) == 1 and out.leaves[0].shape == (len(values),):
-            sizes.append({"n": len(values), "d_v": case.sizes["d_v"], "h": len(targets)})
-            sums.append(float(out.leaves[0].sum()))
-    words = named_factor(sizes, sums) if len(sums) > 1 else None
-    words = (words or "").replace(" h", " the number of targets")
-    if "fixed" in words or not words:
-        words = f"{float(row.sum()):.4g} times what they should be"
-    says = f"The targets share the weight equally, but it doesn't sum to 1: the weights are {words}."
+    says = "The targets share the weight equally, but it doesn't sum to 1: it sums to "
+    says += f"`{number(row.sum())}`."
     return Finding("weights-do-not-sum-to-one", says, seen, "what the weights of a row sum to.")
+
+
+def _targets(left_out: list[int]) -> str:
+    listed = in_a_row([str(t) for t in left_out])
+    return f"Target {listed} has" if len(left_out) == 1 else f"Targets {listed} have"
 
 
 def _made_of(values: Tensor, picked: Tensor, targets: list[int]) -> Iterator[tuple[str, str, Tensor]]:
     """Other things that can be made of the targets' values."""
     mean = picked.mean(0)
-    yield "In each feature the smallest value comes out.", "`min`.", picked.amin(0)
     yield "In each feature the middle value comes out.", "`median`.", picked.median(0).values
+    yield "In each feature the smallest value comes out.", "`min`.", picked.amin(0)
+    yield (
+        "It is a geometric mean: a product and a root.",
+        "the kind of mean.",
+        picked.abs().log().mean(0).exp(),
+    )
+    yield "It is the root of the mean square.", "the kind of mean.", picked.square().mean(0).sqrt()
+    yield "It is the mean of squares.", "the kind of mean.", picked.square().mean(0)
+    yield "It is a harmonic mean.", "the kind of mean.", 1 / (1 / picked).mean(0)
+    yield "It is the length of the targets' values, feature by feature.", "`norm`.", picked.norm(dim=0)
+    yield "The average is rounded down (`//`, `floor`).", "conversions to whole numbers.", mean.floor()
+    yield (
+        "The sum of the targets is divided with `//`, which rounds down.",
+        "`//` and `/`.",
+        (picked.sum(0) // len(targets)),
+    )
+    yield "The average is cut to whole numbers.", "conversions to whole numbers.", mean.trunc()
+    yield "The average is rounded to one decimal.", "`round`.", mean.round(decimals=1)
+    yield "The average is rounded to two decimals.", "`round`.", mean.round(decimals=2)
+    yield "The average is rounded to three decimals.", "`round`.", mean.round(decimals=3)
+    yield "The average loses the digits that float16 can't hold.", "conversions.", mean.half().double()
+    yield "The average loses the digits that bfloat16 can't hold.", "conversions.", mean.bfloat16().double()
+    if max(targets) < values.shape[1]:
+        columns = values[:, targets]
+        look = "which axis of `values` the targets stand for."
+        says = "The targets are looked up along the features, not along the tokens"
+        yield f"{says}, and averaged.", look, columns.mean(1)
+        yield f"{says}, and averaged over the tokens.", look, columns.mean(0)
+        yield f"{says}, and added up.", look, columns.sum(1)
+        yield f"{says}.", look, columns
+        yield "One number a target comes out: entry `[t, t]`.", "the indices.", values[targets, targets]
+        if len(targets) == 2:
+            one = "A tuple of indices picks one entry, row and column; a list picks rows."
+            yield one, "the brackets around the targets.", values[targets[0], targets[1]]
+    yield "Only the first feature of the average comes out.", "the last index.", mean[0]
+    yield "Only the last feature of the average comes out.", "the last index.", mean[-1]
+    yield "The last feature of the average is missing.", "where the loop or slice ends.", mean[:-1]
+    yield "The first feature of the average is missing.", "where the loop or slice begins.", mean[1:]
+    yield "Only the first target comes out, with an axis in front.", "what becomes of the others.", picked[:1]
+    yield "Only the last target comes out, with an axis in front.", "what becomes of the others.", picked[-1:]
+    yield "The sum comes out, with an axis in front.", "the sum.", picked.sum(0, keepdim=True)
     yield "The values of the targets are multiplied with each other.", "`*` and `prod`.", picked.prod(0)
     yield "The difference of the targets comes out.", "the signs.", picked[0] - picked[1:].sum(0)
     yield "The difference of the targets comes out.", "the signs.", picked[-1] - picked[:-1].sum(0)
@@ -118,7 +194,7 @@ def _made_of(values: Tensor, picked: Tensor, targets: list[int]) -> Iterator[tup
     yield "The sum over everything comes out.", "the axis of the sum.", picked.sum()
     yield "The average over everything comes out.", "the axis of the mean.", picked.mean()
     yield (
-        "The average of averages of all tokens and the targets comes out.",
+        "Half of it is the average of all tokens.",
         "the rows.",
         (mean + values.mean(0)) / 2,
     )
@@ -147,109 +223,3 @@ def _apart(values: Tensor, picked: Tensor, targets: list[int], have: Tensor) -> 
             "weights-returned", "These are the weights; they are not yet applied.", look="the last step."
         )
     return None
-
-
-def read_targets_of_heads(evidence: Evidence, i: int, call: Call) -> Finding | None:
-    """From which head and token each part of a concatenation comes, seen by coded values."""
-    values, targets = evidence.cases[i].arguments
-    got = evidence.got[i].leaves
-    h, _, d_v = values.shape
-    if len(got) != 1 or not got[0].is_floating_point():
-        return None
-    coded = torch.arange(values.numel(), dtype=values.dtype).reshape(values.shape) + 1
-    out = call((coded, list(targets)))
-    if out.error is not None or len(out.leaves) != 1 or out.leaves[0].shape != got[0].shape:
-        return None
-    codes = out.leaves[0].double().flatten()
-    if got[0].numel() % d_v:
-        return None
-    parts = got[0].double().reshape(-1, d_v)
-    if got[0].ndim == 1 and len(parts) != h:
-        return _other_number(values.double(), targets, parts)
-    if got[0].ndim != 1:
-        return None
-    words, fine = [], []
-    for head, (part, code) in enumerate(zip(parts, codes.reshape(-1, d_v), strict=True)):
-        if close(part, values[head, targets[head]].double()):
-            fine.append(head)
-            continue
-        words.append(
-            f"Part {head + 1} {_origin(values.double(), targets, part, code)}; it should hold head "
-            f"{head + 1}'s value at token {targets[head]}."
-        )
-    tail = (
-        f" Part{'' if len(fine) == 1 else 's'} {in_a_row([str(p + 1) for p in fine])} right." if fine else ""
-    )
-    tail = tail.replace(" right.", " is right." if len(fine) == 1 else " are right.")
-    return Finding(
-        "wrong-parts", " ".join(words) + tail, look="the indices of `values`, and the order of the parts."
-    )
-
-
-def _origin(values: Tensor, targets: list[int], part: Tensor, code: Tensor) -> str:
-    """Where one part of the result comes from, in words that follow "Part 2"."""
-    h, n, _ = values.shape
-    rows = values.reshape(h * n, -1)
-    if not bool(part.abs().max() > 1e-9):
-        return "is all 0"
-    scale = (rows @ part) / (rows * rows).sum(-1)
-    gaps = (part - scale[:, None] * rows).abs().amax(-1)
-    best = int(gaps.argmin())
-    if float(gaps[best]) < 1e-4:
-        head, token = divmod(best, n)
-        c = float(scale[best])
-        times = "" if abs(c - 1) < 1e-3 else f"{c:.4g} times "
-        return f"holds {times}head {head + 1}'s value at token {token}"
-    for head in range(h):
-        for what, made in (
-            ("the average of all tokens", values[head].mean(0)),
-            ("the sum of all tokens", values[head].sum(0)),
-            ("the average of all targets", values[head, targets].mean(0)),
-            ("the sum of all targets", values[head, targets].sum(0)),
-            ("the largest of all targets", values[head, targets].amax(0)),
-            ("the largest of all tokens", values[head].amax(0)),
-        ):
-            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
-                return f"holds {what} in head {head + 1}"
-    for token in range(n):
-        for what, made in (("average", values[:, token].mean(0)), ("sum", values[:, token].sum(0))):
-            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
-                return f"holds the {what} of all heads at token {token}"
-    for head, token in ((a, b) for a in range(h) for b in range(n)):
-        row = values[head, token]
-        for what, made in (
-            ("with its features in reversed order", row.flip(0)),
-            ("sorted", row.sort().values),
-            ("after a softmax", row.softmax(0)),
-            ("after a ReLU", row.relu()),
-            ("divided by its length", row / row.norm()),
-            ("rounded", row.round()),
-            ("without its sign", row.abs()),
-        ):
-            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
-                return f"holds head {head + 1}'s value at token {token}, {what}"
-    whole = code.round() - 1
-    if close(whole + 1, code) and bool((whole >= 0).all()) and bool((whole < values.numel()).all()):
-        places = [tuple(int(x) for x in torch.unravel_index(c.long(), values.shape)) for c in whole]
-        listed = in_a_row([f"head {a + 1} token {b} feature {c}" for a, b, c in places[:2]])
-        return f"starts with {listed}"
-    return "is no single value"
-
-
-def _other_number(values: Tensor, targets: list[int], parts: Tensor) -> Finding | None:
-    """A result with too many or too few parts."""
-    h, n, _ = values.shape
-    rows = values.reshape(h * n, -1)
-    places = []
-    for part in parts:
-        gaps = (rows - part).abs().amax(-1)
-        best = int(gaps.argmin())
-        places.append(
-            f"head {best // n + 1} token {best % n}" if float(gaps[best]) < 1e-4 else "another vector"
-        )
-    if "another vector" in places and len(set(places)) == 1:
-        return None
-    shown = in_a_row(places[:4]) + (" and so on" if len(places) > 4 else "")
-    count = f"{len(parts)} part{'' if len(parts) == 1 else 's'}"
-    says = f"The result has {count} of d_v numbers; with {h} heads there should be {h}. Yours: {shown}."
-    return Finding("wrong-number-of-parts", says, look="what one head contributes.")

@@ -14,6 +14,11 @@ from mha_course.exercises.steps_of_softmax import AFTER, BY, BY_SENTENCES, POSIT
 NEG_INF = float("-inf")
 
 
+def near(a: Tensor, b: Tensor) -> bool:
+    """Equal up to the rounding of float32, whatever the dtypes are; NaN equals NaN."""
+    return a.shape == b.shape and torch.allclose(a.double(), b.double(), rtol=1e-3, atol=2e-5, equal_nan=True)
+
+
 class Reading(NamedTuple):
     """What was read: a short id, what it means in words, and where to look."""
 
@@ -27,12 +32,18 @@ def read_steps(
 ) -> Reading | None:
     """Which steps give these weights, when they are not the right ones; None when none that is known does.
 
-    scores: as they should be, (..., n_q, n_k). mask: True = may attend, or None. more: other things that may
-    have been done to the scores, as words and a function. Every combination of one thing before, one way to
-    make scores positive and one divisor is looked at; the one with the fewest faults is taken.
+    scores: as they should be, (..., n_q, n_k). mask: True = may attend, or None. more: other scores that may
+    stand in their place, as words and a function. Every combination of one thing before, one way to make
+    scores positive and one divisor is looked at; the one with the fewest faults is taken.
     """
     scores, have = scores.double(), have.double()
-    before = (*BEFORE, *more)
+    for words, step in more:
+        made = step(scores)
+        if not near(made, scores) and near(
+            (made if mask is None else made.masked_fill(~mask, NEG_INF)).softmax(-1), have
+        ):
+            return Reading("compared-otherwise", words, "how a query is compared with a key.")
+    before = BEFORE
     bent = torch.stack([step(scores).expand_as(scores) for _, step in before])
     powers = torch.stack([step(bent) for _, step in POSITIVE])
     if mask is not None:
@@ -46,9 +57,42 @@ def read_steps(
             rank = (len(words), s + p + b, words)
             if words and (best is None or rank < best):
                 best = rank
-    if best:
+    changed = _after(scores, have, mask) if best is None or best[0] > 1 else None
+    changed = changed or (
+        _other_divisor(scores, have) if mask is None and (best is None or best[0] > 1) else None
+    )
+    if best and changed is None:
         return Reading("other-steps", " And: ".join(best[2]), "these steps, from the scores to the weights.")
-    return _after(scores, have, mask)
+    return changed
+
+
+def _other_divisor(scores: Tensor, have: Tensor) -> Reading | None:
+    """Exponentials divided by something that is made of other numbers than they are."""
+    top = scores.amax(-1, keepdim=True)
+    raw, shifted = scores.exp(), (scores - top).exp()
+    for top_words, above in (
+        ("", shifted),
+        ("", raw),
+        ("The scores themselves, without an exponential, are divided. And: ", scores),
+    ):
+        for words, below in (
+            ("is the sum of the scores, not of their exponentials.", scores.sum(-1, keepdim=True)),
+            ("is the sum of the shifted scores, without `exp`.", (scores - top).sum(-1, keepdim=True)),
+            ("sums other exponentials than those above it: the largest score is in them.", _row(raw)),
+            ("sums other exponentials than those above it: the largest score is off them.", _row(shifted)),
+            ("is the sum of the absolute scores.", scores.abs().sum(-1, keepdim=True)),
+            ("is the row's largest score.", top),
+            ("is the logarithm of the sum of exponentials.", scores.logsumexp(-1, keepdim=True)),
+        ):
+            if torch.allclose(above / below, have, rtol=1e-3, atol=2e-6):
+                return Reading(
+                    "other-divisor", f"{top_words}The divisor {words}", "what stands below the fraction bar."
+                )
+    return None
+
+
+def _row(x: Tensor) -> Tensor:
+    return x.sum(-1, keepdim=True)
 
 
 def _after(scores: Tensor, have: Tensor, mask: Tensor | None) -> Reading | None:

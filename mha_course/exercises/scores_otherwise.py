@@ -68,6 +68,15 @@ def compared(q: Tensor, k: Tensor) -> Iterator[Made]:
     yield "The keys are shifted by one place", q @ k.roll(-1, -2).mT
     yield "The queries are shifted by one place", q.roll(1, -2) @ k.mT
     yield "The queries are shifted by one place", q.roll(-1, -2) @ k.mT
+    yield (
+        "All queries are replaced by their mean",
+        (q.mean(-2, keepdim=True) @ k.mT).expand(*q.shape[:-1], -1),
+    )
+    yield (
+        "Additive attention: a tanh of query plus key, summed",
+        (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh().sum(-1),
+    )
+    yield "A tanh is applied to queries and keys first", q.tanh() @ k.tanh().mT
     yield "Every query is replaced by the first one", q[..., :1, :] @ k.mT
     yield "Every key is replaced by the first one", q @ k[..., :1, :].mT
     if q.ndim > 2:
@@ -96,6 +105,14 @@ def compared(q: Tensor, k: Tensor) -> Iterator[Made]:
     )
 
 
+def _refilled(s: Tensor) -> Tensor:
+    """As when s[j, i] is written for s[i, j], in a square of the smaller size."""
+    n = min(s.shape[-2:])
+    out = torch.zeros_like(s)
+    out[..., :n, :n] = s[..., :n, :n].mT
+    return out
+
+
 def changed(s: Tensor) -> Iterator[Made]:
     """What may have been done to scores afterwards, with words."""
     n_q, n_k = s.shape[-2:]
@@ -115,6 +132,15 @@ def changed(s: Tensor) -> Iterator[Made]:
     yield "The scores are cut to whole numbers (`int`).", s.trunc()
     yield "The scores are rounded to one decimal.", s.round(decimals=1)
     yield "The scores are rounded to two decimals.", s.round(decimals=2)
+    yield "The scores are rounded to three decimals.", s.round(decimals=3)
+    yield "The scores lose the digits that float16 can't hold.", s.half().double()
+    yield "The scores lose the digits that bfloat16 can't hold.", s.bfloat16().double()
+    yield "The root of the absolute scores is taken.", s.abs().sqrt()
+    yield "The root of the scores is taken, and of negative ones it is NaN.", s.sqrt()
+    yield "A softcap (a tanh of large scores) flattens them.", 50 * (s / 50).tanh()
+    yield "Rows and columns are mixed while the result is filled.", _refilled(s)
+    yield "The scores are averaged over the queries.", s.mean(-2, keepdim=True).expand_as(s)
+    yield "The scores are averaged over the keys.", s.mean(-1, keepdim=True).expand_as(s)
     yield "The scores are clamped to -1 ... 1.", s.clamp(-1, 1)
     yield "The scores are clamped to 0 ... 1.", s.clamp(0, 1)
     yield "The row's largest score is subtracted; that belongs to the softmax.", s - s.amax(-1, keepdim=True)
