@@ -8,7 +8,8 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.afterwards import done_afterwards
-from mha_course.exercises.counted_terms import read_operations, read_parameters
+from mha_course.exercises.counted_operations import read_operations
+from mha_course.exercises.counted_parameters import read_parameters
 from mha_course.exercises.exercise import Case, Exercise, Returned
 from mha_course.exercises.lesson_04_heads import projected
 from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES

@@ -32,7 +32,7 @@ COUNT_MISTAKES = (
     Mistake(
         "one-head-projections",
         lambda d, h, bias: 3 * d * (d // h) + d * d + (4 * d if bias else 0),
-        "The projections of one head are counted, and W_O.",
+        "The projections of one head are counted (or d_k by d_k ones for every head), and W_O.",
         "the number of heads.",
     ),
     Mistake(
@@ -131,7 +131,7 @@ FLOP_MISTAKES = (
     Mistake(
         "weighted-sum-left-out",
         lambda n, d, h: 8 * n * d * d + 2 * n * n * d,
-        "One of the two products inside a head is missing (scores, or weighted sum).",
+        "One of the two products inside a head is missing (or half of the pairs, as under a causal mask).",
         "the products inside the heads.",
     ),
     Mistake(

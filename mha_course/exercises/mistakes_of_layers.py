@@ -13,7 +13,8 @@ from torch import Tensor
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes_of_attention import mask_mistakes
 from mha_course.exercises.mistakes_of_heads import head_mistakes
-from mha_course.exercises.mistakes_of_meeting import JOINING, MEETING
+from mha_course.exercises.mistakes_of_joining import JOINING, SCALES
+from mha_course.exercises.mistakes_of_meeting import MEETING
 from mha_course.exercises.wrong_attention import layer_with
 
 
@@ -170,9 +171,50 @@ _WHOLE = (
     ),
 )
 
-# Concat and W_O meet here, so these are one mistake with what happens to W_O's blocks.
-_ELSEWHERE = {"heads-reversed", "heads-in-wrong-places", "last-head-missing", "first-head-missing"}
-_ELSEWHERE |= {"heads-behind-tokens-flattened"}
+# Of the mistakes of heads alone, those that leave the shape as W_O needs it and are not one with another one
+# here: heads in other places are blocks of W_O in other places.
+_OF_HEADS = {
+    "keys-of-the-next-head",
+    "values-of-the-next-head",
+    "keys-of-the-previous-head",
+    "values-of-the-previous-head",
+    "first-keys-for-all",
+    "first-values-for-all",
+    "first-queries-for-all",
+    "first-keys-and-values-for-all",
+    "keys-averaged",
+    "one-map-for-all",
+    "scores-added-over-heads",
+    "values-cut-by-view",
+    "queries-cut-by-view",
+    "keys-cut-by-view",
+    "heads-not-moved",
+    "heads-moved-at-the-end-only",
+    "overlapping-slices",
+    "columns-shifted",
+    "h-and-d_k-swapped",
+    "query-matrix-transposed",
+    "key-matrix-transposed",
+    "value-matrix-transposed",
+    "query-and-key-matrices-transposed",
+    "values-for-keys",
+    "matrices-reshaped",
+    "fused-product-cut-otherwise",
+    "projected-twice",
+    "causal",
+    "anti-causal",
+    "itself-hidden",
+    "opposite-scores",
+    "values-added",
+    "scaled-after-softmax",
+    "batch-and-heads-swapped",
+    "heads-and-batch-swapped",
+    "heads-in-front-reshaped",
+    "heads-added-up-so-far",
+    "sum-in-every-place",
+    "mean-in-every-place",
+}
+_ELSEWHERE = {"heads-reversed"}  # one with W_O's blocks reversed
 
 # Made so often that they are also looked for together with any other.
 _OFTEN = {
@@ -206,7 +248,7 @@ _OR = {"merge-interleaved": " (Or each head meets rows of W_O that lie {h} apart
 
 
 def _listed() -> tuple[Mistake, ...]:
-    entries = (*_FUSE, *_MASK, *MEETING, *JOINING)
+    entries = (*_FUSE, *_MASK, *(e for e in (*MEETING, *JOINING) if e[0] in _OF_HEADS), *SCALES)
     own = [Mistake(i, partial(layer_with, **change), says, look) for i, change, says, look in entries]
     all_of_them = (*own, *mask_mistakes(layer_with), *head_mistakes(layer_with, heads_alone=False), *_WHOLE)
     return tuple(

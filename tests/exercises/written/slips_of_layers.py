@@ -325,6 +325,45 @@ MEET += [
     ("heads-moved-at-the-end-only", partial(each_token_alone, moved=True)),
 ]
 
+MEET += [
+    *both(
+        "keys-of-the-previous-head",
+        {"index": lambda i, h: (i, i - 1 if i else h - 1, i)},
+        {"order": lambda q, k, v, x: (q, torch.cat([k[:, -1:], k[:, :-1]], 1), v)},
+    ),
+    *both(
+        "values-of-the-previous-head",
+        {"index": lambda i, h: (i, i, (i + h - 1) % h)},
+        {"order": lambda q, k, v, x: (q, k, torch.cat([v[:, -1:], v[:, :-1]], 1))},
+    ),
+    (
+        "scores-added-over-heads",
+        partial(
+            einsum_layer,
+            scores="bgqd,bgkd->bqk",
+            hide=lambda s, m: hidden_map(s, m),
+            soft=lambda s: one_for_all(s),
+        ),
+    ),
+]
+
+
+def hidden_map(s, m):
+    return s.masked_fill(~(m if m.ndim == 2 else m[:, 0]), -1e9)
+
+
+def one_for_all(s):
+    return s.softmax(-1)[:, None]
+
+
+def products_of_full_width(x, w_q, w_k, w_v, w_o, h, mask=None):
+    s = (x @ w_q) @ (x @ w_k).mT / (x.shape[-1] / h) ** 0.5
+    s = s if mask is None else hidden_map(s, mask)
+    return torch.cat([s.softmax(-1) @ v for v in (x @ w_v).chunk(h, -1)], -1) @ w_o
+
+
+MEET += [("scores-added-over-heads", products_of_full_width)]
+
 # --- how matrices and slices are taken
 TAKE = [
     *both(
@@ -443,6 +482,43 @@ TAKE += [
 for k, id_ in enumerate(("query-matrix-transposed", "key-matrix-transposed", "value-matrix-transposed")):
     TAKE += [(id_, turned(k)), (id_, as_linear("qkv"[k]))]
 
+
+def both_turned(x, w_q, w_k, w_v, w_o, h, mask=None):
+    return fused(*(split(x @ w, h) for w in (w_q.T, w_k.T, w_v)), mask) @ w_o
+
+
+def linear_for_two(x, w_q, w_k, w_v, w_o, h, mask=None):
+    return summed_shares(F.linear(x, w_q), F.linear(x, w_k), x @ w_v, w_o, h, mask)
+
+
+def thirds_of_each_head(x, w_q, w_k, w_v, w_o, h, mask=None):
+    b, n, d_model = x.shape
+    qkv = (x @ torch.cat([w_q, w_k, w_v], 1)).view(b, n, h, 3, d_model // h)
+    return fused(*(part.transpose(1, 2) for part in qkv.unbind(3)), mask) @ w_o
+
+
+def chunks_of_each_head(x, w_q, w_k, w_v, w_o, h, mask=None):
+    qkv = torch.cat([x @ w for w in (w_q, w_k, w_v)], -1)
+    q, k, v = zip(*(part.chunk(3, -1) for part in qkv.chunk(h, -1)), strict=True)
+    return summed_shares(*(torch.cat(t, -1) for t in (q, k, v)), w_o, h, mask)
+
+
+def one_column_late(x, w, i, d_k, h):
+    return torch.cat([x @ w[:, 1:], x @ w[:, :1]], 1)[:, i * d_k : (i + 1) * d_k]
+
+
+TAKE += [
+    ("query-and-key-matrices-transposed", both_turned),
+    ("query-and-key-matrices-transposed", linear_for_two),
+    ("fused-product-cut-otherwise", thirds_of_each_head),
+    ("fused-product-cut-otherwise", chunks_of_each_head),
+    *both(
+        "columns-shifted",
+        {"part": one_column_late},
+        {"cut": lambda x, w, h: split((x @ w)[..., [*range(1, len(w)), 0]], h)},
+    ),
+]
+
 # --- scores and scale
 SCALES = {
     "no-scale": lambda d_k, d_model, h, n: 1,
@@ -485,6 +561,11 @@ SOFT = [
         "causal",
         {"soft": lambda s: s.masked_fill(~TRIL[: len(s), : len(s)], -1e9).softmax(1)},
         {"soft": lambda s: torch.where(TRIL[: s.shape[2], : s.shape[3]], s, -1e9).softmax(3)},
+    ),
+    *both(
+        "anti-causal",
+        {"soft": lambda s: s.masked_fill(torch.ones_like(s).tril(-1).bool(), -INF).softmax(1)},
+        {"soft": lambda s: torch.where(TRIL[: s.shape[2], : s.shape[3]].T, s, -INF).softmax(3)},
     ),
     *both(
         "itself-hidden",
@@ -538,6 +619,12 @@ ROLES = [
         numpy_layer,
     ),
     *both("keys-for-values", {"mix": lambda w, q, k, v: w @ k}, {"roles": (0, 1, 1)}, numpy_layer),
+    *both(
+        "values-for-keys",
+        {"compare": lambda q, k: q @ k.T, "order": lambda q, k, v, x: (q, v, v)},
+        {"roles": (0, 2, 2)},
+        numpy_layer,
+    ),
     *both("queries-for-keys", {"compare": lambda q, k: q @ q.T}, {"roles": (0, 0, 2)}, numpy_layer),
     *both("keys-for-queries", {"compare": lambda q, k: k @ k.T}, {"roles": (1, 1, 2)}, numpy_layer),
     *both("queries-for-values", {"mix": lambda w, q, k, v: w @ q}, {"roles": (0, 1, 0)}, numpy_layer),
@@ -673,7 +760,35 @@ def joined_in_front(x, w_q, w_k, w_v, w_o, h, mask=None):
     return torch.cat(z.chunk(h, -1), 0).reshape(x.shape) @ w_o
 
 
+def turned_round(x, w_q, w_k, w_v, w_o, h, mask=None):
+    b, n, d = x.shape
+    z = F.scaled_dot_product_attention(*(split(x @ w, h) for w in (w_q, w_k, w_v)), attn_mask=mask)
+    z = z.permute(1, 0, 2, 3).reshape(h * b, n, d // h)
+    return z.view(b, h, n, d // h).transpose(1, 2).reshape(b, n, d) @ w_o
+
+
+def concatenated_and_viewed(x, w_q, w_k, w_v, w_o, h, mask=None):
+    z = einsum_layer(x, w_q, w_k, w_v, torch.eye(len(w_o), dtype=x.dtype), h, mask)
+    flat = torch.cat(z.chunk(h, -1)).view(len(x), h, x.shape[1], -1)
+    return torch.cat(flat.unbind(1), -1) @ w_o
+
+
+def adding(heads):
+    total, kept = 0, []
+    for z in heads:
+        total = total + z
+        kept.append(total)
+    return torch.cat(kept, 1)
+
+
 JOIN += [
+    ("heads-and-batch-swapped", turned_round),
+    ("heads-and-batch-swapped", concatenated_and_viewed),
+    *both(
+        "heads-added-up-so-far",
+        {"join": adding},
+        {"join": lambda z: torch.cumsum(z, 1).transpose(1, 2).flatten(2)},
+    ),
     ("batch-and-heads-swapped", folded_wrongly),
     ("batch-and-heads-swapped", folded_in_another_way),
     ("heads-in-front-reshaped", stacked_in_front),
