@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mha_course import progress
@@ -49,36 +49,33 @@ class ProgressReport:
                 return _leads_to(row, "Still open:")
         return "Everything in these lessons is done."
 
+    def _columns(self) -> dict[str, int]:
+        """The columns with their place in `kinds`; one is left out while no lesson holds anything for it."""
+        return {c: i for i, c in enumerate(_COLUMNS) if any(row.kinds[i].names for row in self.rows)}
+
     def _totals(self) -> list[tuple[str, int, int]]:
         totals = []
-        for i, column in enumerate(_COLUMNS):
+        for column, i in self._columns().items():
             kinds = [row.kinds[i] for row in self.rows]
             done, of = sum(len(kind.done) for kind in kinds), sum(len(kind.names) for kind in kinds)
-            totals += [(column.lower(), done, of)] if of else []
+            totals.append((column.lower(), done, of))
         return totals
 
     def __repr__(self) -> str:
-        names = [f"{row.lesson.number}  {row.lesson.title}" for row in self.rows]
-        wide = max(map(len, (*names, "Lesson")))
-        lines = ["  ".join(["Lesson".ljust(wide), *(c.ljust(11) for c in _COLUMNS)])]
-        for name, row in zip(names, self.rows, strict=True):
-            cells = (f"{kind} ✓" if kind.complete else str(kind) for kind in row.kinds)
-            lines.append("  ".join([name.ljust(wide), *(cell.ljust(11) for cell in cells)]))
-        ends = [
-            f"Progress: {self.summary}",
-            *(line.rstrip() for line in lines),
-            self.next_step,
-            *self.remarks,
-        ]
+        table = [["Lesson", *self._columns()]]
+        for row in self.rows:
+            kinds = [row.kinds[i] for i in self._columns().values()]
+            cells = [f"{kind} ✓" if kind.complete else str(kind) for kind in kinds]
+            table.append([f"{row.lesson.number}  {row.lesson.title}", *cells])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["   ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+        ends = [f"Progress: {self.summary}", *lines, self.next_step, *self.remarks]
         return "\n".join(ends).replace("`", "")
 
     def _repr_html_(self) -> str:
-        # A column is left out as long as no lesson holds anything of its kind.
-        used = [i for i in range(len(_COLUMNS)) if any(row.kinds[i].names for row in self.rows)]
-        head = "".join(
-            f'<th scope="col">{column}</th>' for column in ("Lesson", *(_COLUMNS[i] for i in used))
-        )
-        body = "".join(_row(row, used) for row in self.rows)
+        columns = self._columns()
+        head = "".join(f'<th scope="col">{column}</th>' for column in ("Lesson", *columns))
+        body = "".join(_row(row, columns) for row in self.rows)
         return panel(
             paragraph(f"Progress: {self.summary}", "title")
             + f'<div class="mhx-rows"><table><thead><tr>{head}</tr></thead>'
@@ -116,13 +113,13 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}" if count else ""
 
 
-def _row(row: LessonTally, columns: Sequence[int]) -> str:
+def _row(row: LessonTally, columns: Mapping[str, int]) -> str:
     # The student's copies lie side by side, so that the file's name is the way there.
     link = f'<a href="{html.escape(row.lesson.file)}">{row.lesson.number} · {marked(row.lesson.title)}</a>'
     share = row.done / row.of if row.of else 0.0
     whole = " mhx-full" if row.of and row.done == row.of else ""
     bar = f'<span class="mhx-bar{whole}" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
-    cells = "".join(_cell(_COLUMNS[i], row.kinds[i]) for i in columns)
+    cells = "".join(_cell(column, row.kinds[i]) for column, i in columns.items())
     return f'<tr><th scope="row">{link}{bar}</th>{cells}</tr>'
 
 

@@ -51,11 +51,6 @@ def export_progress(path: str | os.PathLike[str] | None = None) -> Exported:
     counts = {name: len(kept) for name in _NAMES if isinstance(kept := _kept().get(name), dict)}
     lines = [
         f"It holds {_listed(counts) or 'nothing yet'}.",
-        *(
-            ["JupyterLab shows it in the file list at the left: right click, Download."]
-            if path is None
-            else []
-        ),
         f'On another machine, with the file beside the lessons: `import_progress("{target.name}")`.',
     ]
     if path is None:
