@@ -191,8 +191,8 @@ def test_what_holds_only_alone_is_in_no_pair() -> None:
         (lambda t, v: [v["dog"] for x in t], "raised", "The dictionary has no such key"),
         (
             lambda t, v: [v.get(x, 2) + (i == 1) for i, x in enumerate(t)],
-            "some-tokens-wrong",
-            "tokens 0, 2 and 3",
+            "ids-of-others",
+            "`old` gets `8`, no id of the vocabulary. 3 of 4 ids are right.",
         ),
     ],
 )

@@ -18,7 +18,7 @@ def token_ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
 
 
 def _inputs(g: Generator) -> list[Case]:
-    # "<unk>" is neither first nor last, ids are not positions, and one word comes twice.
+    # "<unk>" is neither first nor last, ids are not positions, one word comes twice, one is in capitals.
     vocabulary = {
         "<pad>": 0,
         "The": 3,
@@ -29,9 +29,10 @@ def _inputs(g: Generator) -> list[Case]:
         "the": 11,
         "on": 13,
         "mat": 6,
+        "OK": 4,
     }
     known = "the old cat sleeps".split()
-    unknown = "The old walrus sleeps on the mat on Monday".split()
+    unknown = "The old walrus sleeps on the mat on Monday OK".split()
     return [
         Case("when every word is known", (known, vocabulary)),
         Case("when a word is unknown", (unknown, vocabulary)),

@@ -20,13 +20,36 @@ def read_ids(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outco
     want = evidence.expected[i].leaves[0].tolist()
     if got[0].ndim == 2:
         return _nested(want, got[0].tolist(), len(vocabulary))
+    if got[0].ndim == 0:
+        says = f"It returns one number, `{got[0].item()}`; a list is wanted, with one id for each token."
+        return Finding("one-number", says, look="`return` inside a loop, and what is put together.")
     if got[0].ndim != 1:
         return None
     have = got[0].tolist()
-    for words, look, made in _made(tokens, vocabulary, want):
-        if made == have:
-            return Finding("looked-up-otherwise", words, look=look)
-    return _length(want, have, tokens, vocabulary) or _shifted(want, have)
+    return (
+        _otherwise(evidence)
+        or _length(want, have, tokens, vocabulary)
+        or _shifted(want, have)
+        or _whose(want, have, tokens, vocabulary)
+    )
+
+
+def _otherwise(evidence: Evidence) -> Finding | None:
+    """What was looked up instead, the same in every case that came to an end."""
+    fits: dict[str, str] | None = None
+    for case, out, expected in zip(evidence.cases, evidence.got, evidence.expected, strict=True):
+        if out.error is not None or not case.arguments[0]:
+            continue
+        if len(out.leaves) != 1 or out.leaves[0].is_floating_point() or out.leaves[0].ndim != 1:
+            return None
+        have = out.leaves[0].tolist()
+        made = _made(*case.arguments, expected.leaves[0].tolist())
+        same = {words: look for words, look, ids in made if ids == have}
+        fits = same if fits is None else {words: look for words, look in fits.items() if words in same}
+    if not fits:
+        return None
+    words, look = next(iter(fits.items()))
+    return Finding("looked-up-otherwise", words, look=look)
 
 
 def _nested(want: list[int], have: list[list[float]], size: int) -> Finding | None:
@@ -71,7 +94,7 @@ def _made(tokens: list[str], vocabulary: dict[str, int], want: list[int]) -> Ite
         ("the largest id", max(vocabulary.values())),
         ("the id of padding", vocabulary.get("<pad>", 0)),
     ):
-        says = f"Unknown words get {words}, {other}."
+        says = f"Unknown words get {words}, `{other}`."
         yield says, fallback, [vocabulary.get(t, other) for t in tokens]
     ids = list(vocabulary.values())
     ranked = {t: rank for rank, t in enumerate(sorted(vocabulary))}
@@ -183,11 +206,15 @@ def _shifted(want: list[int], have: list[float]) -> Finding | None:
     if len(want) != len(have) or not want:
         return None
     gaps = {b - a for a, b in zip(want, have, strict=True)}
-    if len(gaps) == 1:
+    if len(gaps) == 1 and gaps != {0}:
         gap = gaps.pop()
         says = f"Every id is too {'large' if gap > 0 else 'small'} by {abs(gap):g}."
         return Finding("ids-shifted", says, look="what is added to or taken from an id.")
-    if all(x and b / x == have[0] / want[0] for x, b in zip(want, have, strict=True)) and want[0]:
+    if (
+        all(x and b / x == have[0] / want[0] for x, b in zip(want, have, strict=True))
+        and want[0]
+        and want != have
+    ):
         return Finding(
             "ids-scaled", f"Every id is {have[0] / want[0]:g} times what it should be.", look="a factor."
         )
@@ -199,7 +226,7 @@ def _shifted(want: list[int], have: list[float]) -> Finding | None:
         if have[max(k, 0) : len(have) + min(k, 0)] == want[max(-k, 0) : len(want) + min(-k, 0)]:
             says = f"Every id stands one place {'later' if k > 0 else 'earlier'} than it should."
             return Finding("ids-moved", says, look=_PLACE)
-    if sorted(want) == sorted(have):
+    if want != have and sorted(want) == sorted(have):
         return Finding(
             "ids-in-another-order", "The right ids, in another order than the tokens.", look=_PLACE
         )
@@ -208,3 +235,24 @@ def _shifted(want: list[int], have: list[float]) -> Finding | None:
             "always-the-same", f"Every token gets the same id, {have[0]:g}.", look="what is looked up."
         )
     return None
+
+
+def _whose(
+    want: list[int], have: list[float], tokens: list[str], vocabulary: dict[str, int]
+) -> Finding | None:
+    """Whose ids stand there in place of the right ones."""
+    if len(want) != len(have) or any(isinstance(x, bool) for x in have):
+        return None
+    words = {number: word for word, number in vocabulary.items()}
+    wrong = [k for k, (a, b) in enumerate(zip(want, have, strict=True)) if a != b]
+    if not wrong:
+        return None
+    said = []
+    for k in wrong[:2]:
+        owner = words.get(int(have[k]))
+        of = f"the id of `{owner}`" if owner else "no id of the vocabulary"
+        said.append(f"`{tokens[k]}` gets `{have[k]:g}`, {of}")
+    says = f"{'; '.join(said)}{' and so on' if len(wrong) > 2 else ''}."
+    if len(wrong) < len(want):
+        says += f" {len(want) - len(wrong)} of {len(want)} ids are right."
+    return Finding("ids-of-others", says, look="what is looked up for these tokens.")
