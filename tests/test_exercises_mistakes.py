@@ -98,6 +98,8 @@ def test_a_missing_scale_is_far_outside_the_tolerance(name: str) -> None:
     cases, expected = prepared(name)
     wrong = next(m.wrong for m in exercise.mistakes if m.id == "no-scale")
     for i in counting(exercise):
+        if cases[i].edge:
+            continue  # where one token is all there is, no scale matters
         gap = (outcome(exercise, wrong, cases[i]).leaves[0] - expected[i].leaves[0]).abs().max()
         assert gap > 0.05, cases[i].label
 

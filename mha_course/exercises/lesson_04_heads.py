@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -48,16 +49,21 @@ def projected(
 
 
 def _inputs(g: Generator) -> list[Case]:
-    def case(label: str, b: int, n: int, h: int, d_k: int, dtype: torch.dtype = torch.float32) -> Case:
+    def case(label: str, b: int, n: int, h: int, d_k: int, spread: float = 1.0, **options: Any) -> Case:
+        dtype = torch.float64 if label == "in float64" else torch.float32
+        x, *matrices = projected(g, b, n, h * d_k, 3, dtype)
         sizes = {"b": b, "n": n, "d_model": h * d_k, "h": h} | ({"d_k": d_k} if h > 1 else {})
-        arguments = (*projected(g, b, n, h * d_k, 3, dtype), h)
-        return Case(label, arguments, sizes, required=dtype == torch.float32)
+        return Case(label, (x * spread, *matrices, h), sizes, **options)
 
     return [
         case("with three heads", 2, 5, 3, 4),
         case("with five heads", 4, 7, 5, 3),  # more heads than features a head
         case("with one head", 2, 5, 1, 6),
-        case("in float64", 2, 5, 3, 4, torch.float64),
+        case("for one sentence", 1, 5, 3, 4, edge=True),
+        case("for sentences of one token", 2, 1, 3, 4, edge=True),
+        # `exp` of such scores overflows. NaN shows that by itself; a wrong number would not.
+        case("with large scores", 2, 5, 3, 4, spread=12.0, required=False, loud=True),
+        case("in float64", 2, 5, 3, 4, required=False),
     ]
 
 

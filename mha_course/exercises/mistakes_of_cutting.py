@@ -26,7 +26,7 @@ def _slice_by_slice(x: Tensor, w: Tensor, h: int) -> Tensor:
 CUTTING = (
     (
         "projections-transposed",
-        {"project": lambda x, w, h: x @ w.T},
+        {"take": lambda h, w_q, w_k, w_v: (w_q.T, w_k.T, w_v.T)},
         (
             "The matrices are transposed (`nn.Linear` keeps them so). Here they multiply from the right as "
             "they are."

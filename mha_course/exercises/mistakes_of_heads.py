@@ -11,7 +11,8 @@ from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes_of_cutting import ALONE, CUTTING, SHAPES
-from mha_course.exercises.mistakes_of_meeting import JOINING, MEETING
+from mha_course.exercises.mistakes_of_joining import JOINING, SCALES
+from mha_course.exercises.mistakes_of_meeting import MEETING
 
 
 def _one_value_per_sentence(s: Tensor) -> Tensor:
@@ -223,7 +224,7 @@ def head_mistakes(right: Callable[..., Any], heads_alone: bool) -> tuple[Mistake
 
     heads_alone: the concatenation is the result; nothing comes behind it that would hide a shape.
     """
-    entries = (*_STEPS, *CUTTING, *((*SHAPES, *MEETING, *JOINING) if heads_alone else ()))
+    entries = (*_STEPS, *CUTTING, *((*SHAPES, *MEETING, *SCALES, *JOINING) if heads_alone else ()))
     return tuple(
         Mistake(id_, partial(right, **change), says, look, ALONE.get(id_, ""), heads_alone and id_ in _OFTEN)
         for id_, change, says, look in entries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -35,13 +34,30 @@ def every_entry(position: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tenso
 
 
 def _own_rows(x: Tensor, w: Tensor, h: int) -> Tensor:
+    """Slice i of the input times the rows of the matrix that fit it: d_model features for each head."""
+    return torch.cat([a @ b for a, b in zip(x.chunk(h, -1), w.chunk(h), strict=True)], -1)
+
+
+def _in_memory(x: Tensor, w: Tensor, h: int) -> Tensor:
     """Block i of the matrix read as if it lay in memory as (h, d_model, d_k)."""
     d_model = w.shape[0]
     return x @ torch.cat(list(w.reshape(h, d_model, d_model // h)), 1)
 
 
+def _three_in_each_head(h: int, fused: Tensor) -> tuple[Tensor, ...]:
+    """The columns of a fused matrix taken as (h, 3, d_k): for each of q, k, v those that land in it."""
+    parts = fused.reshape(len(fused), h, 3, -1)
+    return tuple(parts[:, :, i].flatten(1) for i in range(3))
+
+
 # id, the step that is wrong, what to say, where to look
 MEETING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
+    (
+        "values-for-keys",
+        {"pick": lambda x, q, k, v: (q, v, v)},
+        "Queries are compared with values (or `w_v` was used twice): the keys play no part.",
+        "what the queries are compared with.",
+    ),
     (
         "keys-of-the-next-head",
         {"meet": lambda h, q, k, v: (q, k.roll(-1, 1), v)},
@@ -52,6 +68,18 @@ MEETING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "values-of-the-next-head",
         {"meet": lambda h, q, k, v: (q, k, v.roll(-1, 1))},
         "The weights of a head mix the values of the next head.",
+        "the index of the values' slice.",
+    ),
+    (
+        "keys-of-the-previous-head",
+        {"meet": lambda h, q, k, v: (q, k.roll(1, 1), v)},
+        "The queries of a head meet the keys of the head before it.",
+        "the index of the keys' slice.",
+    ),
+    (
+        "values-of-the-previous-head",
+        {"meet": lambda h, q, k, v: (q, k, v.roll(1, 1))},
+        "The weights of a head mix the values of the head before it.",
         "the index of the values' slice.",
     ),
     (
@@ -89,6 +117,15 @@ MEETING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         {"soften": lambda s: s.softmax(-1).mean(1, keepdim=True).expand_as(s)},
         "All heads use the same weights, the average of theirs. Each head has weights of its own.",
         "a mean or a sum over the axis of heads.",
+    ),
+    (
+        "scores-added-over-heads",
+        {"soften": lambda s: s.sum(1, keepdim=True).softmax(-1).expand_as(s)},
+        (
+            "All heads share one map, made of the sum of their scores: as if queries and keys were never "
+            "split, with the scale of a head."
+        ),
+        "the axis of heads: is it summed over, in an einsum or a product at full width?",
     ),
     (
         "values-cut-by-view",
@@ -163,8 +200,50 @@ MEETING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "what happens to `w_v`.",
     ),
     (
-        "matrices-reshaped",
+        "query-and-key-matrices-transposed",
+        {"take": lambda h, w_q, w_k, w_v: (w_q.T, w_k.T, w_v)},
+        "`w_q` and `w_k` are transposed, `w_v` is not. All three multiply from the right as they are.",
+        "what happens to `w_q` and `w_k`.",
+    ),
+    (
+        "columns-shifted",
+        {"take": lambda h, *matrices: tuple(w.roll(-1, 1) for w in matrices)},
+        "The slices start one column late: head 1 should start at column 0.",
+        "where the first slice starts.",
+    ),
+    (
+        "fused-product-cut-otherwise",
+        {"take": lambda h, *matrices: _three_in_each_head(h, torch.cat(matrices, 1))},
+        (
+            "Queries, keys and values are cut from one product in another order than they were joined: "
+            "`(h, 3, d_k)` for `(3, h, d_k)`."
+        ),
+        "the sizes into which the fused product is cut: their order.",
+    ),
+    (
+        "matrices-not-cut",
+        {"project": lambda x, w, h: (x @ w).repeat(1, 1, h)},
+        "Every head uses the whole matrices, so each is d_model wide. Head i owns d_k columns.",
+        "the slice of the matrices (or of the projections) that a head takes.",
+    ),
+    (
+        "values-not-cut",
+        {"meet": lambda h, q, k, v: (q, k, merge(v).unsqueeze(1).expand(-1, h, -1, -1))},
+        "The values are not cut: each head mixes all d_model of them, not its own d_k.",
+        "the slice of the values.",
+    ),
+    (
+        "rows-for-columns",
         {"project": _own_rows},
+        (
+            "Each head gets a slice of the input and the rows of the matrices that fit it. Every head reads "
+            "the whole input; it owns columns."
+        ),
+        "which axis of the matrices is cut, and whether `x` is.",
+    ),
+    (
+        "matrices-reshaped",
+        {"project": _in_memory},
         (
             "The matrices are reshaped to `(h, d_model, d_k)`. That cuts their memory, and a head's columns "
             "don't lie there in one piece."
@@ -181,6 +260,12 @@ MEETING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "causal",
         {"soften": every_entry(lambda query, key: key > query)},
         "Tokens don't see what comes behind them: there is a causal mask, and none is asked for.",
+        "what is hidden before the softmax.",
+    ),
+    (
+        "anti-causal",
+        {"soften": every_entry(lambda query, key: key < query)},
+        "Tokens don't see what comes before them: there is a mask, and none is asked for.",
         "what is hidden before the softmax.",
     ),
     (
@@ -203,97 +288,8 @@ MEETING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ),
     (
         "scaled-after-softmax",
-        {"factor": lambda q, **s: 1.0, "mix": lambda w, k, v: w @ v / math.sqrt(v.shape[-1])},
+        {"factor": lambda q, **s: 1.0, "mix": lambda w, k, v: w @ v / v.shape[-1] ** 0.5},
         "The weights are divided by the root of d_k, after the softmax. The scores should be, before it.",
         "the order of scale and softmax.",
-    ),
-    (
-        "scale-fourth-root",
-        {"factor": lambda q, **s: q.shape[-1] ** -0.25},
-        "The scores are divided by the fourth root of d_k (or only one of queries and keys by a part of it).",
-        "the root: how often is it taken?",
-    ),
-    (
-        "scale-h",
-        {"factor": lambda q, h, **s: 1 / h},
-        "The scores are divided by h = {h}.",
-        "which size the divisor comes from.",
-    ),
-    (
-        "scale-n",
-        {"factor": lambda q, n, **s: 1 / n},
-        "The scores are divided by n = {n}.",
-        "which axis the divisor comes from.",
-    ),
-    (
-        "scale-half-d_k",
-        {"factor": lambda q, **s: 2 / q.shape[-1]},
-        "The scores are divided by half of d_k = {d_k}, not by its root.",
-        "`** 0.5` and `* 0.5`, or brackets around `1/2`.",
-    ),
-    (
-        "scale-twice-d_k",
-        {"factor": lambda q, **s: 0.5 / q.shape[-1]},
-        "The scores are divided by d_k and then by 2: `d_k ** 1/2` reads as (d_k to the power of 1) / 2.",
-        "brackets around `1/2`.",
-    ),
-    (
-        "scale-whole-root",
-        {"factor": lambda q, **s: 1 / math.isqrt(q.shape[-1])},
-        "The root of d_k is rounded down to a whole number.",
-        "`int`, `//` or `isqrt`.",
-    ),
-)
-
-
-# Other places for the heads' results.
-JOINING: tuple[tuple[str, dict[str, Any], str, str], ...] = (
-    (
-        "last-head-missing",
-        {"join": lambda z: merge(z[:, :-1])},
-        "The last head is missing: there are d_model - d_k features.",
-        "where the loop ends.",
-    ),
-    (
-        "first-head-missing",
-        {"join": lambda z: merge(z[:, 1:])},
-        "Head 1 is missing: there are d_model - d_k features.",
-        "where the loop starts.",
-    ),
-    (
-        "heads-behind-tokens-flattened",
-        {"join": lambda z: z.transpose(1, 2).flatten(1, 2)},
-        "Tokens and heads lie along one axis, `(b, n * h, d_k)`. Heads belong beside each other.",
-        "which two axes become one.",
-    ),
-    (
-        "batch-and-heads-swapped",
-        {"join": lambda z: merge(z.reshape(z.shape[1], z.shape[0], *z.shape[2:]).transpose(0, 1))},
-        "Sentences and heads were one axis, and are taken apart in the other order: sentences mix.",
-        "the two sizes in front, their order.",
-    ),
-    (
-        "heads-in-front-reshaped",
-        {"join": lambda z: z.transpose(0, 1).reshape(z.shape[0], z.shape[2], -1)},
-        "The heads are stacked (or joined) in front, and reshaped: rows mix sentences and tokens.",
-        "the axis along which heads are put together.",
-    ),
-    (
-        "sum-in-every-place",
-        {"join": lambda z: z.sum(1).repeat(1, 1, z.shape[1])},
-        "The sum of all heads stands in every head's place.",
-        "how the heads are put together: is something added up?",
-    ),
-    (
-        "mean-in-every-place",
-        {"join": lambda z: z.mean(1).repeat(1, 1, z.shape[1])},
-        "The mean of all heads stands in every head's place.",
-        "how the heads are put together: is something averaged?",
-    ),
-    (
-        "heads-in-wrong-places",
-        {"join": lambda z: merge(z.roll(1, 1))},
-        "The heads stand one place too far: the last one is first.",
-        "the place of each head in the concatenation.",
     ),
 )

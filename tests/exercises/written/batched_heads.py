@@ -31,7 +31,9 @@ def numpy_at_once(x, w_q, w_k, w_v, h, *, cut=(0, 2, 1, 3), weigh=softened, axes
     b, n, d_model = x.shape
     q, k, v = ((x.numpy() @ w.numpy()).reshape(b, n, h, -1).transpose(cut) for w in (w_q, w_k, w_v))
     z = weigh(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])) @ v
-    return torch.from_numpy(np.ascontiguousarray(z.transpose(axes).reshape(shape or x.shape)))
+    return torch.from_numpy(
+        np.ascontiguousarray(z.transpose(axes).reshape(x.shape) if shape is None else z.transpose(axes))
+    )
 
 
 def by_view(y, h):
@@ -108,6 +110,35 @@ def keep_one(z, i):
     return merge(out)
 
 
+def maps(x, w_q, w_k, h):
+    q, k = split(x @ w_q, h), split(x @ w_k, h)
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+
+
+def index_left_out(x, w_q, w_k, w_v, h):
+    q, k, v = (split(x @ w, h) for w in (w_q, w_k, w_v))
+    weights = (torch.einsum("bhid,bhjd->bij", q, k) / q.shape[-1] ** 0.5).softmax(-1)
+    return torch.einsum("bij,bhjd->bihd", weights, v).flatten(2)
+
+
+def values_whole(x, w_q, w_k, w_v, h):
+    return torch.einsum("bhqk,bkd->bqhd", maps(x, w_q, w_k, h), x @ w_v).flatten(2)
+
+
+def rows_of_the_matrices(x, w_q, w_k, w_v, h):
+    q, k, v = (split(x, h) @ w.view(h, -1, w.shape[1]) for w in (w_q, w_k, w_v))
+    return merge(F.scaled_dot_product_attention(q, k, v))
+
+
+def rows_in_an_einsum(x, w_q, w_k, w_v, h):
+    parts = [
+        torch.einsum("bnhd,hde->bhne", x.unflatten(2, (h, -1)), w.unflatten(0, (h, -1)))
+        for w in (w_q, w_k, w_v)
+    ]
+    weights = (parts[0] @ parts[1].mT / x.shape[2] ** 0.5).softmax(3)
+    return torch.cat((weights @ parts[2]).unbind(1), 2)
+
+
 STEPS = {"scale": SCALES, "which": WHICH, "matrices": MATRICES}
 WRONG: list[tuple[str, Callable]] = [
     *(
@@ -145,6 +176,49 @@ WRONG: list[tuple[str, Callable]] = [
     ("one-map-for-all", partial(einsummed, weigh=lambda s: s.softmax(3).mean(1, True).expand(s.shape))),
     ("causal", partial(fused, is_causal=True)),
     ("causal", partial(folded, weigh=lambda s: hidden(s, above=True).softmax(2))),
+    (
+        "anti-causal",
+        partial(einsummed, weigh=lambda s: (s - 1e9 * s.new_ones(s.shape[2:]).tril(-1)).softmax(3)),
+    ),
+    ("anti-causal", partial(numpy_at_once, weigh=lambda s: softened(s - 1e9 * np.tri(s.shape[2], k=-1)))),
+    (
+        "scores-added-over-heads",
+        partial(einsummed, weigh=lambda s: s.sum(1, True).softmax(3).expand(s.shape)),
+    ),
+    ("scores-added-over-heads", index_left_out),
+    (
+        "matrices-not-cut",
+        partial(
+            einsummed, cut=lambda y, h: torch.stack([y] * h, 1), scale=lambda d_k, d_model, h, n: d_model**0.5
+        ),
+    ),
+    ("matrices-not-cut", partial(fused, cut=lambda y, h: y[:, None].expand(-1, h, -1, -1))),
+    ("values-not-cut", values_whole),
+    (
+        "values-not-cut",
+        lambda x, w_q, w_k, w_v, h: torch.cat(list(maps(x, w_q, w_k, h).transpose(0, 1) @ (x @ w_v)), -1),
+    ),
+    ("rows-for-columns", rows_of_the_matrices),
+    ("rows-for-columns", rows_in_an_einsum),
+    ("heads-and-batch-swapped", partial(fused, join=lambda z: merge(torch.cat(z.unbind(1)).view(z.shape)))),
+    (
+        "heads-and-batch-swapped",
+        partial(einsummed, join=lambda z: z.transpose(0, 1).reshape(z.shape).transpose(1, 2).flatten(2)),
+    ),
+    ("stacked-behind-features", partial(fused, join=lambda z: z.movedim(1, -1))),
+    ("stacked-behind-features", partial(numpy_at_once, axes=(0, 2, 3, 1), shape="as it is")),
+    ("largest-for-concat", partial(fused, join=lambda z: z.max(1).values)),
+    ("largest-for-concat", partial(einsummed, join=lambda z: torch.amax(z, dim=1))),
+    ("heads-added-up-so-far", partial(fused, join=lambda z: merge(z.cumsum(1)))),
+    (
+        "heads-added-up-so-far",
+        partial(
+            einsummed,
+            join=lambda z: torch.einsum("gh,bhnd->bngd", torch.ones(len(z[0]), len(z[0])).tril(), z).flatten(
+                2
+            ),
+        ),
+    ),
     ("itself-hidden", partial(einsummed, weigh=lambda s: hidden(s).softmax(3))),
     ("itself-hidden", partial(numpy_at_once, weigh=lambda s: softened(s - 1e9 * np.eye(s.shape[-1])))),
     ("weights-not-used", partial(folded, mix=lambda a, v: v.mean(1, keepdim=True).repeat(1, v.shape[1], 1))),
@@ -214,12 +288,12 @@ WRONG: list[tuple[str, Callable]] = [
     ("last-head-only", partial(einsummed, join=lambda z: z.select(1, z.shape[1] - 1))),
     ("first-head-only", partial(fused, join=lambda z: z[:, 0])),
     ("first-head-only", partial(einsummed, join=lambda z: next(iter(z.unbind(1))))),
-    ("last-head-missing", partial(fused, join=lambda z: merge(z[:, :-1]))),
-    ("last-head-missing", partial(einsummed, join=lambda z: merge(z)[..., : -z.shape[3]])),
-    ("first-head-missing", partial(fused, join=lambda z: merge(z[:, 1:]))),
+    ("last-head-missing", partial(fused, join=lambda z: torch.cat(z.unbind(1)[:-1], -1))),
+    ("last-head-missing", partial(einsummed, join=lambda z: torch.cat(list(z.transpose(0, 1))[:-1], dim=2))),
+    ("first-head-missing", partial(fused, join=lambda z: torch.cat(z.unbind(1)[1:], 2))),
     (
         "first-head-missing",
-        partial(einsummed, join=lambda z: merge(z).narrow(2, z.shape[3], merge(z).shape[2] - z.shape[3])),
+        partial(einsummed, join=lambda z: torch.cat(list(z.transpose(0, 1))[1:], dim=2)),
     ),
     ("heads-behind-tokens-flattened", partial(fused, join=lambda z: z.transpose(1, 2).flatten(1, 2))),
     (

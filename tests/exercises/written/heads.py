@@ -146,6 +146,8 @@ SCALES: dict[str, Callable] = {
 # The heads whose queries, keys and values head i works with.
 WHICH: dict[str, Callable] = {
     "keys-of-the-next-head": lambda i, h: (i, (i + 1) % h, i),
+    "keys-of-the-previous-head": lambda i, h: (i, i - 1 if i else h - 1, i),
+    "values-of-the-previous-head": lambda i, h: (i, i, (i + h - 1) % h),
     "values-of-the-next-head": lambda i, h: (i, i, (i + 1) % h),
     "first-keys-for-all": lambda i, h: (i, 0, i),
     "first-values-for-all": lambda i, h: (i, i, 0),
@@ -174,6 +176,12 @@ def shifted_columns(h, w):
     return torch.cat([w[:, i : i + d_k] for i in range(h)], 1)
 
 
+def cut_in_each_head(h, fused):
+    d_k = fused.shape[0] // h
+    blocks = fused.split(d_k, dim=1)
+    return [torch.cat(blocks[i::3], 1) for i in range(3)]
+
+
 # The matrices that are used for queries, keys and values.
 MATRICES: dict[str, Callable] = {
     "queries-and-keys-swapped": lambda h, w_q, w_k, w_v: (w_k, w_q, w_v),
@@ -191,6 +199,10 @@ MATRICES: dict[str, Callable] = {
     "query-matrix-transposed": lambda h, w_q, w_k, w_v: (w_q.T, w_k, w_v),
     "key-matrix-transposed": lambda h, w_q, w_k, w_v: (w_q, w_k.T, w_v),
     "value-matrix-transposed": lambda h, w_q, w_k, w_v: (w_q, w_k, w_v.T),
+    "query-and-key-matrices-transposed": lambda h, w_q, w_k, w_v: (w_q.T, w_k.T, w_v),
+    "columns-shifted": lambda h, *w: [torch.cat([m[:, 1:], m[:, :1]], 1) for m in w],
+    "fused-product-cut-otherwise": lambda h, *w: cut_in_each_head(h, torch.cat(w, 1)),
+    "values-for-keys": lambda h, w_q, w_k, w_v: (w_q, w_v, w_v),
     "projected-twice": lambda h, *w: [m @ m for m in w],
     "matrices-reshaped": lambda h, *w: [torch.cat(m.reshape(h, len(m), -1).unbind(), -1) for m in w],
     "input-sliced": lambda h, *w: [diagonal_blocks(h, m) for m in w],

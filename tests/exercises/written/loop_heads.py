@@ -203,6 +203,32 @@ def rest_is_zero(keep):
     return join
 
 
+def one_sum_of_scores(x, w_q, w_k, w_v, h):
+    return all_scores(x, w_q, w_k, h).sum(0).softmax(-1) @ (x @ w_v)
+
+
+def undivided_with_the_scale_of_a_head(x, w_q, w_k, w_v, h):
+    scores = (x @ w_q) @ (x @ w_k).mT / math.sqrt(x.shape[-1] // h)
+    return torch.cat([F.softmax(scores, -1) @ (x @ w) for w in w_v.chunk(h, 1)], -1)
+
+
+def values_whole(x, w_q, w_k, w_v, h):
+    d_k, heads = x.shape[-1] // h, []
+    for i in range(h):
+        q, k, v = x @ columns(w_q, i, d_k), x @ columns(w_k, i, d_k), x @ w_v
+        heads.append((q @ k.mT / d_k**0.5).softmax(-1) @ v)
+    return torch.cat(heads, -1)
+
+
+def rows_of_the_matrices(x, w_q, w_k, w_v, h):
+    d_k, heads = x.shape[-1] // h, []
+    for i in range(h):
+        mine = slice(i * d_k, (i + 1) * d_k)
+        q, k, v = (x[..., mine] @ w[mine] for w in (w_q, w_k, w_v))
+        heads.append((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v)
+    return torch.cat(heads, -1)
+
+
 STEPS = {"scale": SCALES, "which": WHICH, "matrices": MATRICES}
 WRONG: list[tuple[str, Callable]] = [
     *(
@@ -232,6 +258,65 @@ WRONG: list[tuple[str, Callable]] = [
     ("one-map-for-all", one_map_added_up),
     ("causal", partial(looped, weigh=lambda s: hidden(s, above=True).softmax(-1))),
     ("causal", partial(numpied, weigh=lambda s: softened(s + np.triu(np.full(s.shape[1:], -1e9), 1)))),
+    (
+        "anti-causal",
+        partial(
+            looped, weigh=lambda s: s.masked_fill(s.new_ones(s.shape[1:]).tril(-1) > 0, -1e9).softmax(-1)
+        ),
+    ),
+    ("anti-causal", partial(numpied, weigh=lambda s: softened(s + np.tril(np.full(s.shape[1:], -1e9), -1)))),
+    ("scores-added-over-heads", one_sum_of_scores),
+    ("scores-added-over-heads", undivided_with_the_scale_of_a_head),
+    (
+        "matrices-not-cut",
+        partial(looped, scale=lambda d_k, d_model, h, n: d_model**0.5, take=lambda y, i, d_k, h: y),
+    ),
+    (
+        "matrices-not-cut",
+        partial(numpied, scale=lambda d_k, d_model, h, n: d_model**0.5, take=lambda y, *s: y),
+    ),
+    ("values-not-cut", values_whole),
+    (
+        "values-not-cut",
+        lambda x, w_q, w_k, w_v, h: torch.cat(
+            [a.softmax(-1) @ x @ w_v for a in all_scores(x, w_q, w_k, h)], 2
+        ),
+    ),
+    ("rows-for-columns", rows_of_the_matrices),
+    (
+        "rows-for-columns",
+        lambda x, w_q, w_k, w_v, h: torch.cat(
+            [
+                undivided(*some, 1)
+                for some in zip(x.chunk(h, 2), w_q.chunk(h), w_k.chunk(h), w_v.chunk(h), strict=True)
+            ],
+            -1,
+        ),
+    ),
+    (
+        "heads-and-batch-swapped",
+        partial(
+            looped, join=lambda zs: torch.cat(torch.cat(zs).view(-1, len(zs), *zs[0].shape[1:]).unbind(1), -1)
+        ),
+    ),
+    (
+        "heads-and-batch-swapped",
+        partial(
+            numpied,
+            join=lambda zs: np.concatenate(
+                list(np.vstack(zs).reshape(-1, len(zs), *zs[0].shape[1:]).swapaxes(0, 1)), 2
+            ),
+        ),
+    ),
+    ("stacked-behind-features", partial(looped, join=lambda zs: torch.stack(zs, dim=-1))),
+    ("stacked-behind-features", partial(numpied, join=lambda zs: np.stack(zs, axis=3))),
+    ("largest-for-concat", partial(looped, join=lambda zs: torch.stack(zs).amax(0))),
+    ("largest-for-concat", partial(numpied, join=np.maximum.reduce)),
+    (
+        "heads-added-up-so-far",
+        partial(looped, join=lambda zs: torch.cat([sum(zs[: i + 1]) for i in range(len(zs))], -1)),
+    ),
+    ("heads-added-up-so-far", partial(numpied, join=lambda zs: np.concatenate(list(np.cumsum(zs, 0)), 2))),
     ("itself-hidden", partial(looped, weigh=lambda s: hidden(s).softmax(-1))),
     ("itself-hidden", partial(numpied, weigh=lambda s: softened(s - 1e9 * np.eye(s.shape[1])))),
     ("weights-not-used", partial(looped, mix=lambda a, v: v.mean(1, keepdim=True).repeat(1, v.shape[1], 1))),
@@ -303,10 +388,10 @@ WRONG: list[tuple[str, Callable]] = [
     ("last-head-only", partial(looped, join=lambda zs: zs[-1])),
     ("first-head-only", returned_too_early),
     ("first-head-only", partial(numpied, join=lambda zs: zs[0])),
-    ("last-head-missing", partial(looped, join=lambda zs: torch.cat(zs[:-1] or [zs[0][..., :0]], -1))),
-    ("last-head-missing", partial(numpied, join=lambda zs: np.dstack([zs[0][:, :, :0], *zs[:-1]]))),
-    ("first-head-missing", partial(looped, join=lambda zs: torch.cat([zs[0][..., :0], *zs[1:]], -1))),
-    ("first-head-missing", partial(numpied, join=lambda zs: np.concatenate(zs, 2)[:, :, zs[0].shape[2] :])),
+    ("last-head-missing", partial(looped, join=lambda zs: torch.cat(zs[:-1], -1))),
+    ("last-head-missing", partial(numpied, join=lambda zs: np.concatenate(zs[:-1], 2))),
+    ("first-head-missing", partial(looped, join=lambda zs: torch.cat(zs[1:], -1))),
+    ("first-head-missing", partial(numpied, join=lambda zs: np.dstack(zs[1:]))),
     ("heads-behind-tokens-flattened", partial(looped, join=lambda zs: torch.stack(zs, 2).flatten(1, 2))),
     (
         "heads-behind-tokens-flattened",
