@@ -1,0 +1,1 @@
+"""What trained heads do: roles, with the baselines that make a score mean something."""

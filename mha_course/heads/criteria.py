@@ -1,0 +1,106 @@
+"""What a head can be asked for: one target (or several) for each word of a sentence that has one.
+
+A criterion is answered by the largest weight of a row: does it lie on a target?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from mha_course.text.parsed_sentence import ParsedSentence
+
+PREVIOUS, NEXT, RAREST, TWO_RAREST = "previous", "next", "rarest", "one of the two rarest"
+TO_HEAD, TO_DEPENDENT = "dependent → head", "head → dependent"
+
+
+@dataclass(frozen=True, order=True)
+class Criterion:
+    """One question. kind: "positional", "syntactic" or "rare"; name: as in a table."""
+
+    kind: str
+    name: str
+    relation: str = ""
+    direction: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """All questions to one sentence of n words, as pairs of a row and its targets.
+
+    criterion: (m,) index into the list of criteria. row: (m,) the word that is asked. targets: (m, n)
+    bool, True where the largest weight would be a hit.
+    """
+
+    criterion: Tensor
+    row: Tensor
+    targets: Tensor
+
+
+def criteria_of(sentences: Sequence[ParsedSentence], rare: bool = True) -> list[Criterion]:
+    """Both positional questions, every relation in both directions, and both about rare words."""
+    relations = sorted({relation for sentence in sentences for _, _, relation in sentence.arcs()})
+    found = [Criterion("positional", PREVIOUS), Criterion("positional", NEXT)]
+    for relation in relations:
+        for direction in (TO_HEAD, TO_DEPENDENT):
+            found.append(Criterion("syntactic", f"{relation}: {direction}", relation, direction))
+    return found + ([Criterion("rare", RAREST), Criterion("rare", TWO_RAREST)] if rare else [])
+
+
+def questions(
+    sentence: ParsedSentence, criteria: Sequence[Criterion], counts: Mapping[str, int] | None
+) -> Questions:
+    """Everything that is asked about one sentence.
+
+    counts: how often each word occurs; words that are not in it count 0. None leaves rare words out. Every
+    word is asked for the rarest one (ties count as hits), punctuation is no target. A head with several
+    dependents of one relation hits with any of them; the first and the last word have one neighbour only.
+    """
+    n, index = len(sentence), {criterion: i for i, criterion in enumerate(criteria)}
+    asked: dict[tuple[int, int], set[int]] = {}
+
+    def ask(criterion: Criterion, row: int, target: int) -> None:
+        if criterion in index:
+            asked.setdefault((index[criterion], row), set()).add(target)
+
+    for i in range(n):
+        if i > 0:
+            ask(Criterion("positional", PREVIOUS), i, i - 1)
+        if i < n - 1:
+            ask(Criterion("positional", NEXT), i, i + 1)
+    for dependent, head, relation in sentence.arcs():
+        to_head = Criterion("syntactic", f"{relation}: {TO_HEAD}", relation, TO_HEAD)
+        ask(to_head, dependent, head)
+        to_dependent = Criterion("syntactic", f"{relation}: {TO_DEPENDENT}", relation, TO_DEPENDENT)
+        ask(to_dependent, head, dependent)
+    if counts is not None:
+        one, two = rarest_words(sentence, counts)
+        for i in range(n):
+            for target in one:
+                ask(Criterion("rare", RAREST), i, target)
+            for target in two:
+                ask(Criterion("rare", TWO_RAREST), i, target)
+    targets = torch.zeros(len(asked), n, dtype=torch.bool)
+    for k, places in enumerate(asked.values()):
+        targets[k, list(places)] = True
+    pairs = torch.tensor(list(asked), dtype=torch.long).reshape(-1, 2)
+    return Questions(pairs[:, 0], pairs[:, 1], targets)
+
+
+def rarest_words(sentence: ParsedSentence, counts: Mapping[str, int]) -> tuple[list[int], list[int]]:
+    """Places of the rarest word, and of the two rarest; more than that when words occur equally often."""
+    places = [i for i, pos in enumerate(sentence.upos) if pos != "PUNCT"]
+    often = {i: counts.get(sentence.words[i].lower(), 0) for i in places}
+    levels = sorted(often.values())
+    one = [i for i in places if often[i] <= levels[0]] if levels else []
+    return one, [i for i in places if often[i] <= levels[min(1, len(levels) - 1)]] if levels else []
+
+
+def longest_words(sentence: ParsedSentence) -> list[int]:
+    """Places of the longest word; the baseline for rare words, since rare words tend to be long."""
+    places = [i for i, pos in enumerate(sentence.upos) if pos != "PUNCT"]
+    longest = max((len(sentence.words[i]) for i in places), default=0)
+    return [i for i in places if len(sentence.words[i]) == longest]

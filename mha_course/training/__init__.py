@@ -1,0 +1,1 @@
+"""How the course models are trained: one command each, from fixed seeds."""
