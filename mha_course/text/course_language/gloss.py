@@ -180,8 +180,14 @@ def vocabulary_words() -> tuple[str, ...]:
         [form for noun in nouns for form in (noun.singular, noun.plural)],
         [form for verb in lexicon.VERBS for form in (verb.singular, verb.plural)],
         [word for words in lexicon.ADJECTIVES.values() for word in words],
-        [word for words in lexicon.PREPOSITIONS.values() for word in words],
-        [*lexicon.SINGULAR_DETERMINERS, "an", *lexicon.PLURAL_DETERMINERS, *lexicon.POSSESSIVES],
+        [*("in", "on"), *(word for words in lexicon.PREPOSITIONS.values() for word in words)],
+        [
+            lexicon.ARTICLE,
+            *lexicon.SINGULAR_DETERMINERS,
+            "an",
+            *lexicon.PLURAL_DETERMINERS,
+            *lexicon.POSSESSIVES,
+        ],
         [*lexicon.NUMERALS, *lexicon.ADVERBS, *lexicon.AUXILIARIES, *lexicon.CONJUNCTIONS],
         [*lexicon.SUBORDINATORS, lexicon.RELATIVE, *lexicon.EMPHATIC, lexicon.STOP],
     ]

@@ -159,23 +159,28 @@ def _after_verb(draft: _Draft, verb: _Node, depth: int = 0) -> None:
 
 def _phrase(draft: _Draft, kind: str, relation: str, head: _Node, depth: int) -> None:
     """A preposition with its noun phrase."""
-    preposition = draft.add(draft.pick(lexicon.PREPOSITIONS[kind], flat=1.0), "ADP", "case")
-    preposition.head = _noun_phrase(draft, kind, relation, head, depth)
+    noun = _drawn_noun(draft, kind)
+    there = noun.at and draft.chance(0.55)
+    word = noun.at if there else draft.pick(lexicon.PREPOSITIONS[kind], flat=1.0)
+    preposition = draft.add(word, "ADP", "case")
+    preposition.head = _noun_phrase(draft, kind, relation, head, depth, noun)
 
 
-def _noun_phrase(draft: _Draft, kind: str, relation: str, head: _Node | None, depth: int = 0) -> _Node:
+def _noun_phrase(
+    draft: _Draft, kind: str, relation: str, head: _Node | None, depth: int = 0, noun: Noun | None = None
+) -> _Node:
     """Determiner, adjectives, noun, and sometimes a phrase or a relative clause; returns the noun."""
     plural = draft.chance(0.3 if kind == "place" else 0.4)
-    before = _determiner(draft, plural)
+    before = _determiner(draft, plural, kind, plain=noun is not None)
     if draft.chance(0.42):
         before += _adjectives(draft, kind)
-    noun = _drawn_noun(draft, kind)
+    noun = _drawn_noun(draft, kind) if noun is None else noun
     text = noun.plural if plural else noun.singular
     node = draft.add(text, "NOUN", relation, head, lexeme=noun, plural=plural)
     for other in before:
         other.head = other.head or node
     if depth < 2 and draft.chance(0.2 / (depth + 1)):
-        _phrase(draft, "place" if draft.chance(0.5) else "thing", "nmod", node, depth + 1)
+        _phrase(draft, "place" if draft.chance(0.6) else "thing", "nmod", node, depth + 1)
     elif depth < 2 and draft.chance(0.16 / (depth + 1)):
         _relative_clause(draft, node, kind, depth)
     return node
@@ -188,17 +193,19 @@ def _drawn_noun(draft: _Draft, kind: str) -> Noun:
     return draft.pick([noun for noun in lexicon.NOUNS if noun.kind == kind], flat=8.0)
 
 
-def _determiner(draft: _Draft, plural: bool) -> list[_Node]:
+def _determiner(draft: _Draft, plural: bool, kind: str, plain: bool) -> list[_Node]:
+    """A determiner, a possessive or a numeral; plural nouns may go without."""
     draw = draft.rng.random()
-    if draw < 0.16:
+    if draw < (0.04 if kind == "place" else 0.16):
         return [draft.add(draft.pick(lexicon.POSSESSIVES), "PRON", "nmod:poss")]
     if plural and draw < 0.3:
         return [draft.add(draft.pick(lexicon.NUMERALS), "NUM", "nummod")]
     if plural and draw < 0.42:
         return []
     options = lexicon.PLURAL_DETERMINERS if plural else lexicon.SINGULAR_DETERMINERS
-    # A third of them all: "the" is the most frequent word of English.
-    word = "the" if draft.chance(0.3) else draft.pick(options, flat=1.0)
+    options = options[: lexicon.PLAIN_DETERMINERS] if plain else options
+    # "the" is the most frequent word of English.
+    word = lexicon.ARTICLE if draft.chance(0.5) else draft.pick(options)
     return [draft.add(word, "DET", "det")]
 
 

@@ -11,12 +11,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun in both numbers. kind: person, animal, thing or place. topic: one of `TOPICS`, or ""."""
+    """A noun in both numbers.
+
+    kind: person, animal, thing or place. topic: one of `TOPICS`, or "". at: for a place the preposition that
+    says that someone is there.
+    """
 
     singular: str
     plural: str
     kind: str
     topic: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,14 @@ def third_person(verb: str) -> str:
     return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
+_ON = set("hill bridge island beach ship pier pasture stage balcony".split())
+
+
 def _nouns(kind: str, words: str, topic: str = "") -> list[Noun]:
-    return [Noun(word, plural_of(word), kind, topic) for word in words.split()]
+    def at(word: str) -> str:
+        return "" if kind != "place" else "on" if word in _ON else "at" if word == "river" else "in"
+
+    return [Noun(word, plural_of(word), kind, topic, at(word)) for word in words.split()]
 
 
 NOUNS: tuple[Noun, ...] = (
@@ -130,14 +141,16 @@ ADJECTIVES: dict[str, tuple[str, ...]] = {
 }
 
 PREPOSITIONS: dict[str, tuple[str, ...]] = {
-    "place": tuple("in near at behind beside outside from".split()),
+    "place": tuple("near from behind at beside outside".split()),
     "person": tuple("with for behind without beside".split()),
     "animal": tuple("with behind near beside".split()),
     "thing": tuple("with near under beside without".split()),
 }
 
-SINGULAR_DETERMINERS: tuple[str, ...] = ("the", "a", "this", "every", "that", "each", "another")
-PLURAL_DETERMINERS: tuple[str, ...] = ("the", "some", "these", "all", "those")
+SINGULAR_DETERMINERS: tuple[str, ...] = ("a", "this", "that", "another", "every", "each")
+PLURAL_DETERMINERS: tuple[str, ...] = ("some", "these", "those", "all")
+PLAIN_DETERMINERS = 3  # the first ones of both lists, which also sound right behind a preposition
+ARTICLE: str = "the"
 POSSESSIVES: tuple[str, ...] = ("his", "her", "my", "our", "their")
 NUMERALS: tuple[str, ...] = ("two", "three", "four", "five")
 ADVERBS: tuple[str, ...] = tuple(
