@@ -163,7 +163,7 @@ CASES: list[tuple[Callable | object, str, str]] = [
         "never-filled",
         "Heads 2 and 3 are 0 throughout",
     ),
-    (lambda x, h: right(x, h) if h < 3 else right(x, h) ** 2, "numbers-changed", "right with two heads"),
+    (lambda x, h: right(x, h) if h < 3 else right(x, h) ** 2, "numbers-changed", "right elsewhere"),
     (writes_into_x, "changed-input", "argument `x`"),
     (attention.split_heads, "course-function", "course's own function"),
     (attention, "course-function", "course's own"),

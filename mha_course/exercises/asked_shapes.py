@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from math import prod
 
 from mha_course.exercises.exercise import Case
@@ -28,6 +29,16 @@ def sizes_at_work(case: Case, text: str) -> str:
     pieces = re.search(r"equal size, but got \[([\d, ]+)\] at entry 0 and \[([\d, ]+)\]", text)
     if pieces:
         return _pieces(case, _sizes(pieces[1]), _sizes(pieces[2]))
+    put = re.search(r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]+)\]", text)
+    if put:
+        there, given = (_named(case, _sizes(sizes)) for sizes in put.groups())
+        return f"A tensor of shape {given} is put where there is room for {there}."
+    meet = re.search(
+        r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .*dimension (\d+)", text
+    )
+    if meet:
+        one, other = (_with_symbol(case, int(size)) for size in meet.groups()[:2])
+        return f"Along axis {meet[3]} {one} meets {other}."
     cut = re.search(r"size of dim (-?\d+) \((\d+)\)", text)
     if cut:
         return _cut(case, int(cut[1]), int(cut[2]))
@@ -36,7 +47,7 @@ def sizes_at_work(case: Case, text: str) -> str:
 
 
 def _asked(case: Case, sizes: list[int], there: int) -> str:
-    named = f"`({', '.join(_symbol(case, size) for size in sizes)})`"
+    named = _named(case, sizes)
     if -1 in sizes:
         known = prod(size for size in sizes if size != -1)
         return (
@@ -65,9 +76,20 @@ def _cut(case: Case, axis: int, size: int) -> str:
     return f"Axis {axis} is cut here:{of} size {size}."
 
 
+def _named(case: Case, sizes: list[int]) -> str:
+    return f"`({', '.join(_symbol(case, size) for size in sizes)})`"
+
+
+def _with_symbol(case: Case, size: int) -> str:
+    symbol = _symbol(case, size)
+    return f"{size}" if symbol == str(size) else f"`{symbol}` = {size}"
+
+
 def _symbol(case: Case, size: int) -> str:
-    """The one symbol that has this size; the number where none or several have."""
+    """The one symbol that has this size, or the product of two; the number where none or several have."""
     names = [name for name, known in case.sizes.items() if known == size]
+    pairs = combinations([name for name, known in case.sizes.items() if known > 1], 2)
+    names = names or [f"{a} * {b}" for a, b in pairs if case.sizes[a] * case.sizes[b] == size]
     return names[0] if len(names) == 1 else str(size)
 
 

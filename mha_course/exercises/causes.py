@@ -61,6 +61,16 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         f"{_WHERE}: a number or a tensor?",
     ),
     (
+        r"must be tuple of Tensors, not Tensor",
+        "Several tensors are wanted there, in a list or tuple, and one tensor was given.",
+        f"{_WHERE}: how one tensor becomes a list of its parts.",
+    ),
+    (
+        r"exceptions must derive from BaseException",
+        "Only an error can be raised, and something else stands behind `raise`.",
+        f"{_WHERE}: what stands behind `raise`.",
+    ),
+    (
         r"not generator|not map",
         "A generator is no list: PyTorch wants all the parts at once.",
         f"{_WHERE}: put `[ ]` or `list( )` around the parts.",

@@ -47,7 +47,8 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     finding = structure(evidence, i)
     if finding is None:
         finding = _about_numbers(evidence, i)
-        probed = probe(evidence, i, call)
+        # NaN swallows every effect that an argument may have.
+        probed = None if finding.id == "not-a-number" else probe(evidence, i, call)
         if probed:
             vague = finding.id == "different-numbers"
             says = probed.says if vague else f"{finding.says} {probed.says}"
@@ -116,6 +117,8 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
     at = f"\nIn your {_quoted(got.line)}" if got.line else ""
     name, sizes = evidence.exercise.name, f" ({case.in_words()})" if case.sizes else ""
     error = got.error
+    if case.refuses and isinstance(error, (RecursionError, SystemExit)):
+        return badly_refused(case, got, at)
     if isinstance(error, RecursionError):
         return Finding("endless-recursion", f"`{name}` calls itself without end.{at}")
     if isinstance(error, SystemExit):

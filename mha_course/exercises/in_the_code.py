@@ -1,54 +1,103 @@
-"""Remarks on a wrong answer that only its code can tell: sizes written as numbers, print for return."""
+"""Remarks on a wrong answer that only its code can tell: sizes as numbers, a `raise` that never comes."""
 
 from __future__ import annotations
 
 import dis
 import inspect
+import re
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
+from mha_course.exercises.outcome import Outcome
 
 _COMMON = 3  # numbers up to here stand in many functions, as axes and exponents
+_TELLING = {"print", "warn", "warning", "error", "info", "log"}
 
 
 def remark_on_code(evidence: Evidence, fn: Any, finding: Finding) -> str:
     """What stands in the code and explains the finding, or ""."""
-    fn = inspect.unwrap(fn) if callable(fn) else fn
-    code = getattr(fn, "__code__", None) or getattr(getattr(type(fn), "forward", None), "__code__", None)
-    if not isinstance(code, CodeType):
+    code = _code(fn)
+    if code is None:
         return ""
     if finding.id == "returned-nothing" and "print" in code.co_names:
         return "`print` shows something to you; `return` hands it to whoever called."
     if "input" in code.co_names:
         return "It asks for `input`. Everything it needs is in its arguments."
-    return _written_sizes(evidence, code)
+    return remark_on_refusing(evidence, fn) or _written_sizes(evidence, code)
+
+
+def remark_on_refusing(evidence: Evidence, fn: Any) -> str:
+    """Why a call that should be refused is not, where there is a trace of it in the code, or ""."""
+    code = _code(fn)
+    taken = [
+        out for case, out in zip(evidence.cases, evidence.got, strict=True) if case.refuses and not out.error
+    ]
+    if code is None or not taken:
+        return ""
+    every = [code, *(part for part in code.co_consts if isinstance(part, CodeType))]
+    raises = any(step.opname == "RAISE_VARARGS" for part in every for step in dis.get_instructions(part))
+    called = {name for part in every for name in part.co_names}
+    if raises and "CHECK_EXC_MATCH" in {step.opname for step in dis.get_instructions(code)}:
+        return "An error is raised and then caught: `except` ends it, and the caller learns nothing."
+    if raises:
+        return "There is a `raise` in it, but its condition does not hold here."
+    if any(name.endswith("Error") for name in called):
+        return "An error is made, but nothing raises it."
+    if re.search(r"^\s+raise\b", _source(fn), re.MULTILINE):
+        return "The `raise` is never reached: it stands behind a `return`."
+    if called & _TELLING:
+        return "It says so, and goes on all the same. Only an error stops the caller."
+    return ""
+
+
+def _code(fn: Any) -> CodeType | None:
+    fn = inspect.unwrap(fn) if callable(fn) else fn
+    code = getattr(fn, "__code__", None) or getattr(getattr(type(fn), "forward", None), "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _source(fn: Any) -> str:
+    try:
+        return inspect.getsource(fn)
+    except (OSError, TypeError):
+        return ""
 
 
 def _written_sizes(evidence: Evidence, code: CodeType) -> str:
     """Numbers in the code that are sizes where the answer is right, and are none where it is wrong."""
-    wrong = evidence.cases[evidence.first_wrong()]
-    cases = [
-        (case, ok)
-        for case, ok in zip(evidence.cases, evidence.right, strict=True)
-        if case.sizes and case.required
-    ]
-    right = [case for case, ok in cases if ok]
+    i = evidence.first_wrong()
+    wrong, asked = evidence.cases[i], _shape_asked(evidence.got[i])
+    judged = zip(evidence.cases, evidence.right, strict=True)
+    right = [case for case, ok in judged if case.sizes and case.required and ok]
+    numbers = list(dict.fromkeys(_numbers(code)))
     found: dict[int, str] = {}
-    for n in dict.fromkeys(_numbers(code)):
+    for n in numbers:
         for name, size in wrong.sizes.items():
-            with_it = [case for case, _ in cases if case.sizes.get(name) == n]
-            # Every right case has this size; a common number must also be right wherever it fits.
+            # Every right case has this size; a common number must also stand in the shape that came out.
             fits = bool(right) and all(case.sizes.get(name) == n for case in right)
-            if size != n > 1 and fits and (n > _COMMON or (name == "h" and len(with_it) == len(right))):
+            if size != n > 1 and fits and (n > _COMMON or n in asked):
                 found.setdefault(n, name)
-    if not found:
-        return ""
-    which, names = in_a_row([f"`{n}`" for n in found]), in_a_row([f"`{name}`" for name in found.values()])
-    stand = "stands" if len(found) == 1 else "stand"
-    there = f"{which} {stand} in the code. That is {names} {right[0].label}; {wrong.label} it is not"
-    return f"{there}. Sizes come from the arguments."
+    if found:
+        names = in_a_row([f"`{name}`" for name in found.values()])
+        that = f"That is {names} {right[0].label}; {wrong.label} it is not."
+        return f"{_stand(list(found))} {that} Sizes come from the arguments."
+    fixed = [n for n in numbers if n > _COMMON and n in asked] if evidence.got[i].error else []
+    return f"{_stand(fixed)} Sizes come from the arguments." if fixed else ""
+
+
+def _stand(numbers: list[int]) -> str:
+    listed = in_a_row([f"`{n}`" for n in numbers])
+    return f"{listed} {'stands' if len(numbers) == 1 else 'stand'} in the code."
+
+
+def _shape_asked(got: Outcome) -> list[int]:
+    """The sizes of the result, or those that an error names."""
+    if got.error is None:
+        return [size for leaf in got.leaves for size in leaf.shape]
+    named = re.search(r"\[([\d, -]+)\]", got.error_text)
+    return [int(size) for size in named[1].split(",")] if named else []
 
 
 def _numbers(code: CodeType) -> Iterator[int]:

@@ -22,7 +22,7 @@ from mha_course.exercises.handing_in import (
     not_a_function,
     read_from_outside,
 )
-from mha_course.exercises.in_the_code import remark_on_code
+from mha_course.exercises.in_the_code import remark_on_code, remark_on_refusing
 from mha_course.exercises.outcome import Outcome, agree, run
 from mha_course.exercises.recognising import Calls, known_mistake
 from mha_course.exercises.refusing import refused_well
@@ -102,7 +102,7 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     known = mistaken(exercise.name)
     finding = known_mistake(evidence, known) or several_known_mistakes(evidence, known)
     if finding:
-        return _no(exercise, finding, _aside(evidence))
+        return _no(exercise, finding, _aside(evidence), remark_on_refusing(evidence, fn))
     call = functools.partial(run, fn, results=exercise.results, quiet=True)
     finding = not_repeatable(got[0], again) or _read(evidence, call) or describe(evidence, call)
     remarks = (names_in_another_order(exercise, fn), read_from_outside(fn))

@@ -11,7 +11,7 @@ import numpy as np
 
 from mha_course.exercises.axis_maps import Along, along, names, plural, run, verb
 from mha_course.exercises.coded_axes import Axes
-from mha_course.exercises.sharing_axes import joined, laid_over
+from mha_course.exercises.sharing_axes import axes_joined, laid_over
 
 _MOST_CASES = 4
 
@@ -285,7 +285,7 @@ def _layout(
         return
     said = [f"The axes are {yours}."]
     if not more and not found.clauses:
-        said += joined(axes, groups)
+        said += axes_joined(axes, groups)
     if not in_order and not more:
         moved = [axes.symbols.index(part.symbol) for part in seen if part.symbol in axes.symbols]
         said.append(

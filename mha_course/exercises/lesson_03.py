@@ -35,7 +35,7 @@ def stack_heads(w_heads: Tensor) -> Tensor:
 
 def _size_inputs(g: Generator) -> list[Case]:
     fits = [(12, 3), (35, 5), (64, 4), (7, 1), (8, 8)]
-    fits_not = [(10, 3), (1600, 48), (4, 6)]
+    fits_not = [(10, 3), (1600, 48), (4, 6), (11, 4)]
     return [
         *(Case("where h divides d_model", (d, h), {"d_model": d, "h": h} if d != h else {}) for d, h in fits),
         *(Case("where h does not divide d_model", pair, refuses=True) for pair in fits_not),

@@ -34,7 +34,7 @@ HEAD_SIZE_MISTAKES = (
     Mistake(
         "silently-floored",
         lambda d_model, h: d_model // h,
-        "Where h does not divide d_model, the rest of the features is dropped in silence.",
+        "Where h does not divide d_model, the rest of the features is dropped, and nothing is refused.",
         "what `//` does with 10 and 3, and what should happen instead.",
     ),
     Mistake(

@@ -12,12 +12,18 @@ from mha_course.exercises.refusing import in_text
 
 _Rule = Callable[[int, int], float]
 
+
 # What a number may be, in words; a rule that fits all pairs of one kind is said.
+def _largest_divisor(d_model: int, h: int) -> int:
+    return max(k for k in range(1, h + 1) if d_model % k == 0)
+
+
 _RULES: tuple[tuple[str, _Rule], ...] = (
     ("the quotient cut down", lambda d, h: d // h),
     ("the quotient rounded up", lambda d, h: -(-d // h)),
     ("the quotient rounded", lambda d, h: round(d / h)),
     ("the quotient with its fraction", lambda d, h: d / h),
+    ("the quotient by a smaller h, one that divides d_model", lambda d, h: d // _largest_divisor(d, h)),
     ("the quotient, but at least 1", lambda d, h: max(1, d // h)),
     ("h, the number of heads", lambda d, h: h),
     ("d_model, the whole width", lambda d, h: d),
@@ -46,6 +52,7 @@ _RULES: tuple[tuple[str, _Rule], ...] = (
     ("(d_model - 1) // h", lambda d, h: (d - 1) // h),
     ("(d_model + 1) // h", lambda d, h: (d + 1) // h),
 )
+_NUMBERS = (*range(2, 129), 256, 512, 768, 1024)
 _TIMES = (2, 3, 4, 8, 0.5, 1 / 3, 0.25)
 
 
@@ -59,7 +66,7 @@ def read_size(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) ->
     stopped = [i for i in wrong if isinstance(evidence.got[i].error, ValueError | AssertionError)]
     if stopped and len(stopped) == len(wrong):
         return _refused(evidence, fits, stopped)
-    values = {i: _value(evidence.got[i]) for i in fits}
+    values = {i: _value(evidence.got[i]) for i in fits if i not in stopped}
     if any(value is None for value in values.values()):
         return None
     taken = [i for i in others if evidence.got[i].error is None]
@@ -68,7 +75,9 @@ def read_size(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) ->
     # Where several rules fit the pairs that can be split, the others may tell which it is.
     rule = _rule(evidence, known | more) or _rule(evidence, known)
     pair, value = _pair(evidence, wrong[0]), in_text(evidence.got[wrong[0]])
-    says = f"What comes out is {rule}." if rule else f"What comes out is {_listed(evidence, fits)}."
+    says = f"What comes out is {rule}." if rule else f"What comes out is {_listed(evidence, list(known))}."
+    if not rule and stopped:
+        return _refused(evidence, fits, stopped)
     if all(math.isclose(_quotient(evidence, i), value) for i, value in known.items()):
         says = "The number is right, but it is a float; a whole number (`int`) is wanted."
     if taken:
@@ -110,8 +119,9 @@ def _refused(evidence: Evidence, fits: list[int], stopped: list[int]) -> Finding
     """Pairs that can be split are refused."""
     pairs = in_a_row([_pair(evidence, i) for i in stopped])
     error = evidence.got[stopped[0]].error_text.replace("`", "'")
-    line = evidence.got[stopped[0]].line.replace("`", "'")
-    seen = f"{_pair(evidence, stopped[0])} stops with `{error}`" + (f", in your {line}" if line else "")
+    place, _, line = evidence.got[stopped[0]].line.replace("`", "'").partition(": ")
+    seen = f"{_pair(evidence, stopped[0])} stops with `{error}`"
+    seen += f"\nIn your {place}: `{line}`" if line else ""
     says = f"It refuses {pairs}, which can be split into equal heads."
     taken = [i for i, case in enumerate(evidence.cases) if case.refuses and evidence.got[i].error is None]
     if len(stopped) == len(fits):
@@ -132,9 +142,11 @@ def _rule(evidence: Evidence, values: dict[int, float]) -> str:
     for times in _TIMES:
         if all(math.isclose(times * d / h, values[i], rel_tol=1e-6) for i, (d, h) in pairs.items()):
             return f"{times:.4g} times the quotient"
-    for n in range(2, 129):
+    for n in _NUMBERS:
         if all(d // n == values[i] for i, (d, h) in pairs.items()):
             return f"d_model divided by {n}: h is not used"
+        if len(pairs) > 1 and all(n // h == values[i] for i, (d, h) in pairs.items()):
+            return f"{n} divided by h: d_model is not used"
     gaps = {round(values[i] - d / h, 6) for i, (d, h) in pairs.items()}
     return f"the quotient and {gaps.pop():+.4g}" if len(gaps) == 1 and len(pairs) > 1 else ""
 

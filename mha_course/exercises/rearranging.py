@@ -110,7 +110,7 @@ def _found(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
 def _computed(axes: Axes, values: np.ndarray, have: Tensor) -> Finding | None:
     """Numbers that the input does not hold, and no rule is known for them."""
     there = sum(places(axes, value, have) is not None for value in values.reshape(-1, 1)[:200])
-    if there > 0.5 * min(values.size, 200):
+    if there > 0.5 * min(values.size, 200) or (values == values.flat[0]).all():
         return None
     says = "Most of these numbers don't stand in the input: something is computed, and nothing should be."
     return Finding("numbers-changed", says, look=_ONLY_MOVES)

@@ -19,12 +19,16 @@ def badly_refused(case: Case, got: Outcome, at: str) -> Finding:
     """What is wrong with an error in a case that should be refused. at: the student's line, or ""."""
     numbers, kind = in_a_row([str(a) for a in case.arguments]), type(got.error).__name__
     text = got.error_text.replace("`", "'")
+    if isinstance(got.error, (SystemExit, RecursionError)):
+        what = "ends the program" if isinstance(got.error, SystemExit) else "calls itself without end"
+        id_ = "exits" if isinstance(got.error, SystemExit) else "endless-recursion"
+        return Finding(id_, f"{numbers}: it {what}; a `ValueError` is wanted.{at}", look="`raise`.")
     if not isinstance(got.error, ValueError):
         says = f"{numbers}: it raises `{kind}`; a `ValueError` is wanted."
         means, look = cause(got.error, got.error_text)
         if isinstance(got.error, AssertionError):
             means, look = "", "`assert`: it raises an error of one kind only."
-        elif "raise" in got.line:
+        elif "raise" in got.line and "must derive" not in got.error_text:
             means, look = "", "the kind of error behind `raise`."
         seen = f"It stops with `{text}`{at}" + (f"\n{means}" if means else "")
         return Finding("refused-otherwise", says, seen, look)
@@ -33,6 +37,8 @@ def badly_refused(case: Case, got: Outcome, at: str) -> Finding:
     lacks = f"{in_a_row(missing)} {'is' if len(missing) == 1 else 'are'} missing"
     says = f"{numbers}: a `ValueError`, as it should be. The message doesn't name {which}: {lacks}."
     look = "the text inside `ValueError(...)`: whoever reads it wants to know what didn't fit."
+    if re.search(r"\{\w+\}", got.error_text):
+        says += " The braces are printed as they stand: the `f` in front of the text is missing."
     return Finding("numbers-not-named", says, f"It stops with `{text}`{at}", look)
 
 

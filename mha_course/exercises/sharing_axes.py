@@ -8,7 +8,7 @@ from mha_course.exercises.evidence import in_a_row
 
 
 def laid_over(order: list[str], shape: tuple[int, ...], alone: bool, in_order: bool) -> str:
-    """A shape laid over numbers in some order. alone: nothing else is wrong; in_order: it is the right one."""
+    """A shape laid over numbers in this order. alone: all else is right; in_order: it is the right order."""
     if alone:
         return f"The numbers stand in the right order; only the shape `{shape}` is another one."
     if in_order:
@@ -19,7 +19,7 @@ def laid_over(order: list[str], shape: tuple[int, ...], alone: bool, in_order: b
     )
 
 
-def joined(axes: Axes, groups: list[list[str]]) -> list[str]:
+def axes_joined(axes: Axes, groups: list[list[str]]) -> list[str]:
     """Axes that share one and should not, and those that are apart and should share one."""
     wanted, at = [], 0
     for many in axes.groups:

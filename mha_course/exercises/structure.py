@@ -89,8 +89,8 @@ def _code(text: str) -> str:
 
 
 def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
-    if len(returns) == 1 and len(got.odd) > 1 and {"number", "bool"} & set(got.odd):
-        return _tuple_with_numbers(returns[0], got)
+    if len(returns) == 1 and len(got.odd) > 1 and set(got.odd) != {""}:
+        return _tuple(returns[0], got)
     for i, word in enumerate(got.odd):
         kind = returns[i].kind if i < len(returns) else "float"
         if word == "nothing" and len(got.odd) > 1 and i < len(returns):
@@ -140,15 +140,23 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
     return None
 
 
-def _tuple_with_numbers(returned: Returned, got: Outcome) -> Finding:
-    """A shape for a tensor, or numbers beside it."""
+def _tuple(returned: Returned, got: Outcome) -> Finding:
+    """Several things where one is wanted: a shape, numbers beside a tensor, `None`."""
+    look = "the `return` line: a comma there makes a tuple."
     if set(got.odd) <= {"number", "bool"}:
-        shape = f", `{_code(got.shown)}`" if got.shown else ""
-        says = f"It returns a tuple of {len(got.odd)} numbers{shape}; {_wanted(returned.kind)} is wanted."
-    else:
-        alone = "the tensor" if returned.kind in ("float", "bool") else _wanted(returned.kind)
-        says = f"It returns {len(got.odd)} things, a number among them; {alone} alone is wanted."
-    return Finding("wrong-number-of-results", says, look="the `return` line: a comma there makes a tuple.")
+        shown = f", `{_code(got.shown)}`" if got.shown else ""
+        says = f"It returns a tuple of {len(got.odd)} numbers{shown}; {_wanted(returned.kind)} is wanted."
+        return Finding("wrong-number-of-results", says, look=look)
+    words = {
+        "": "a tensor",
+        "number": "a number",
+        "bool": "a truth value",
+        "nothing": "`None`",
+        "Size": "a shape",
+    }
+    things = in_a_row([words.get(word, f"a `{word}`") for word in got.odd[:4]])
+    says = f"It returns {len(got.odd)} things, {things}; {_wanted(returned.kind)} alone is wanted."
+    return Finding("wrong-number-of-results", says, look=look)
 
 
 def _structure(evidence: Evidence, case: Case, expected: Outcome, got: Outcome) -> Finding | None:

@@ -186,7 +186,6 @@ WRONG = [
     ("float-and-no-refusal", lambda d, h: float(d) / float(h)),
     ("rounded", rounding_half_up),
     ("rounded", lambda d, h: int(np.rint(d / h))),
-    ("rounded", lambda d, h: max(1, d // h)),
     ("rounded-up", lambda d, h: math.ceil(d / h)),
     ("rounded-up", first_slice),
     ("rounded-up", lambda d, h: len(range(0, d, h))),
@@ -288,7 +287,39 @@ def swapped(h, d_model):
     return d_model // h
 
 
+def swallowed(d_model, h):
+    try:
+        if d_model % h:
+            raise ValueError(f"{d_model} {h}")
+    except ValueError as error:
+        print(end=str(error)[:0])
+    return max(1, d_model // h)
+
+
+def made_not_raised(d_model, h):
+    if d_model % h:
+        ValueError(f"{d_model} and {h}")
+    return max(1, d_model // h)
+
+
+def lowering(d_model, h):
+    while d_model % h:
+        h -= 1
+    return d_model // h
+
+
+def endless(d_model, h):
+    return 0 if d_model == 0 else 1 + endless(d_model - h, h)
+
+
 UNLISTED = [
+    (r"but at least 1", lambda d, h: max(1, d // h)),
+    (r"raised and then caught", swallowed),
+    (r"made, but nothing raises it", made_not_raised),
+    (r"a smaller h, one that divides", lowering),
+    (r"10 and 3: it calls itself without end", endless),
+    (r"512 divided by h: d_model is not used", lambda d, h: 512 // h),
+    (r"the `f` in front", raising(lambda d, h: ValueError("{d_model} is no multiple of {h}"))),
     (r"comes out is h, the number of heads.* not refused", lambda d, h: h),
     (r"comes out is d_model, the whole width.* not refused", lambda d, h: d),
     (r"remainder, d_model % h.* not refused", lambda d, h: d % h),
@@ -334,7 +365,7 @@ UNLISTED = [
     (r"it gives d_model, the whole width", instead(lambda d, h: d)),
     (r"it gives h, the number", instead(lambda d, h: h)),
     (r"it gives the remainder", instead(lambda d, h: d % h)),
-    (r"ends the program", instead(lambda d, h: raise_exit())),
+    (r"10 and 3: it ends the program; a `ValueError`", instead(lambda d, h: raise_exit())),
     (r"refuses `head_size\(4, 6\)`, as it should, but takes", refusing_when(lambda d, h: d < h)),
     (r"takes `head_size\(10, 3\)`", half_and_more),
     (r"refuses `head_size\(35, 5\)` and `head_size\(7, 1\)`, which can", refusing_when(lambda d, h: d % 2)),

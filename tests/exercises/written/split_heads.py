@@ -333,7 +333,7 @@ UNLISTED = [
     (r"heads are reduced to the largest", lambda x, h: right(x, h).amax(1)),
     (r"added up, and that stands in the place", lambda x, h: right(x, h).sum(1, True).expand(-1, h, -1, -1)),
     (r"3 things, tensors of shape .* in a tuple", lambda x, h: x.chunk(h, -1)),
-    (r"2 things, a number among them", lambda x, h: (right(x, h), h)),
+    (r"2 things, a tensor and a number; a tensor alone", lambda x, h: (right(x, h), h)),
     (r"tuple of 4 numbers", lambda x, h: right(x, h).shape),
     (r"returns `True`", lambda x, h: True),
     (r"tuple with one thing", lambda x, h: (right(x, h),)),
