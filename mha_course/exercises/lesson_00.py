@@ -154,6 +154,9 @@ def _special(case: Case, expected: Outcome, got: Outcome) -> Finding | None:
     given = list(dict.fromkeys(ids[i] for i in wrong))
     i = wrong[0]
     seen = f"Token {i}, `{tokens[i]}`: its id should be `{wants[i]}`, yours is `{ids[i]}`."
+    if all(at > 0 and ids[at] == ids[at - 1] for at in wrong):
+        says = "Known words are right. An unknown word gets the id of the word before it."
+        return Finding("unknown-gets-the-last", says, seen, "what the name holds when nothing was found.")
     if len(given) > 1:
         listed = in_a_row([str(number) for number in given])
         says = f"Known words are right. Unknown words get the ids {listed}; they share one."

@@ -164,6 +164,8 @@ def _length(
     counts = f"{len(tokens)} tokens, {len(have)} ids"
     if len(have) > len(want):
         more = len(have) - len(want)
+        if have == want * (len(have) // max(len(want), 1)):
+            return Finding("more-ids", f"The whole list comes more than once: {counts}.", look=_PLACE)
         if have[more:] == want:
             says = f"All ids are right, and {_listed(have[:more])} stands in front besides: {counts}."
             return Finding("more-ids", says, look="what is put in before the first token.")
@@ -175,8 +177,6 @@ def _length(
             return Finding("more-ids", says, look="what is put in around the tokens.")
         if have == [x for x in want for _ in range(2)]:
             return Finding("more-ids", f"Each id comes twice: {counts}.", look=_PLACE)
-        if have == want * (len(have) // max(len(want), 1)):
-            return Finding("more-ids", f"The whole list comes more than once: {counts}.", look=_PLACE)
         unknown = vocabulary["<unk>"]
         if [x for x in have if x != unknown] == [x for x in want if x != unknown]:
             says = f"Known words are right. There are {have.count(unknown)} ids for unknown words: {counts}."

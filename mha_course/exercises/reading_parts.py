@@ -68,26 +68,11 @@ def _origin(values: Tensor, targets: list[int], part: Tensor, code: Tensor, orde
     scale = (rows @ part) / (rows * rows).sum(-1)
     gaps = (part - scale[:, None] * rows).abs().amax(-1)
     best = int(gaps.argmin())
-    if float(gaps[best]) < 1e-4:
+    if float(gaps[best]) < 2e-5:
         head, token = divmod(best, n)
         c = float(scale[best])
         times = "" if abs(c - 1) < 1e-3 else f"{c:.4g} times "
         return f"holds {times}head {head + 1}'s value at token {token}"
-    for head in range(h):
-        for what, made in (
-            ("the average of all tokens", values[head].mean(0)),
-            ("the sum of all tokens", values[head].sum(0)),
-            ("the average of all targets", values[head, targets].mean(0)),
-            ("the sum of all targets", values[head, targets].sum(0)),
-            ("the largest of all targets", values[head, targets].amax(0)),
-            ("the largest of all tokens", values[head].amax(0)),
-        ):
-            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
-                return f"holds {what} in head {head + 1}"
-    for token in range(n):
-        for what, made in (("average", values[:, token].mean(0)), ("sum", values[:, token].sum(0))):
-            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
-                return f"holds the {what} of all heads at token {token}"
     for head, token in ((a, b) for a in range(h) for b in range(n)):
         row = values[head, token]
         for what, made in (
@@ -111,6 +96,21 @@ def _origin(values: Tensor, targets: list[int], part: Tensor, code: Tensor, orde
         ):
             if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
                 return f"holds head {head + 1}'s value at token {token}, {what}"
+    for head in range(h):
+        for what, made in (
+            ("the average of all tokens", values[head].mean(0)),
+            ("the sum of all tokens", values[head].sum(0)),
+            ("the average of all targets", values[head, targets].mean(0)),
+            ("the sum of all targets", values[head, targets].sum(0)),
+            ("the largest of all targets", values[head, targets].amax(0)),
+            ("the largest of all tokens", values[head].amax(0)),
+        ):
+            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
+                return f"holds {what} in head {head + 1}"
+    for token in range(n):
+        for what, made in (("average", values[:, token].mean(0)), ("sum", values[:, token].sum(0))):
+            if torch.allclose(made, part, rtol=1e-3, atol=2e-5):
+                return f"holds the {what} of all heads at token {token}"
     whole = code.round() - 1
     if close(whole + 1, code) and bool((whole >= 0).all()) and bool((whole < values.numel()).all()):
         at = torch.argsort(order)[whole.long()]

@@ -144,11 +144,6 @@ def _made_of(values: Tensor, picked: Tensor, targets: list[int]) -> Iterator[tup
     yield "It is a harmonic mean.", "the kind of mean.", 1 / (1 / picked).mean(0)
     yield "It is the length of the targets' values, feature by feature.", "`norm`.", picked.norm(dim=0)
     yield "The average is rounded down (`//`, `floor`).", "conversions to whole numbers.", mean.floor()
-    yield (
-        "The sum of the targets is divided with `//`, which rounds down.",
-        "`//` and `/`.",
-        (picked.sum(0) // len(targets)),
-    )
     yield "The average is cut to whole numbers.", "conversions to whole numbers.", mean.trunc()
     yield "The average is rounded to one decimal.", "`round`.", mean.round(decimals=1)
     yield "The average is rounded to two decimals.", "`round`.", mean.round(decimals=2)
