@@ -1,0 +1,88 @@
+"""`python -m mha_course.training main` trains the course model, `sweep` all sizes; see data/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from mha_course.data_files import DATA_FOLDER
+from mha_course.models.course_models import file_name, save_model
+from mha_course.models.gloss_model import GlossSizes
+from mha_course.training.record import (
+    CHECKPOINTS,
+    SCORING_SEED,
+    TRAINING_SEED,
+    held_out,
+    put_card,
+    right_answers,
+    run,
+    scores_of,
+    told,
+    word_counts,
+)
+from mha_course.training.train_gloss import Recipe, Step, fresh_model, training_data
+
+SEEDS = (0, 1, 2)
+WIDTHS, HEADS = (16, 32, 64, 128), (1, 2, 4, 8)
+SCORED_SENTENCES = 1_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m mha_course.training", description=__doc__)
+    parser.add_argument("what", choices=["main", "sweep"])
+    parser.add_argument("--to", type=Path, default=DATA_FOLDER / "models", help="folder for the models")
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)  # two threads are slower than one at these sizes
+    chosen.to.mkdir(parents=True, exist_ok=True)
+    main_sizes = GlossSizes()
+    settings = [main_sizes]
+    if chosen.what == "sweep":
+        settings = [GlossSizes(d_model=d, h=h, d_ff=2 * d) for d in WIDTHS for h in HEADS]
+        settings.remove(main_sizes)
+    for sizes in settings:
+        if _done(chosen.to, sizes):
+            print(f"{file_name(sizes)}: there already", flush=True)
+            continue
+        train_setting(sizes, chosen.to, CHECKPOINTS if sizes == main_sizes else ())
+
+
+def train_setting(sizes: GlossSizes, folder: Path, keep: tuple[int, ...]) -> None:
+    """Train all seeds of a setting, keep the first one's weights, and write its card."""
+    recipe = Recipe()
+    data = training_data(recipe, fresh_model(sizes, 0).vocabulary, TRAINING_SEED)
+    sentences = [sentence.parsed for sentence in held_out(SCORED_SENTENCES, SCORING_SEED)]
+    counts, runs = word_counts(recipe), []
+    for seed in SEEDS:
+        first = seed == SEEDS[0]
+        model, seconds = run(sizes, recipe, seed, data, _say(sizes, seed), keep if first else (), folder)
+        if first:
+            save_model(model, folder / file_name(sizes))
+        runs.append(told(seed, seconds, right_answers(model), scores_of(model, sentences, counts)))
+        print(f"{file_name(sizes)} seed {seed}: {seconds:.0f} s, {runs[-1]['accuracy']}", flush=True)
+    put_card(folder, sizes, recipe, runs)
+
+
+def _done(folder: Path, sizes: GlossSizes) -> bool:
+    path = folder / "cards.json"
+    cards = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return any(card["file"] == file_name(sizes) for card in cards)
+
+
+def _say(sizes: GlossSizes, seed: int) -> Callable[[Step], None]:
+    def say(step: Step) -> None:
+        if step.number % 300 == 0:
+            parts = ", ".join(f"{part} {share:.3f}" for part, share in step.accuracy.items())
+            print(
+                f"  d_model {sizes.d_model}, h {sizes.h}, seed {seed}, step {step.number}: {parts}",
+                flush=True,
+            )
+
+    return say
+
+
+if __name__ == "__main__":
+    main()
