@@ -215,6 +215,7 @@ _OFTEN = {
     "merge-interleaved",
     "heads-reversed",
     "sum-for-concat",
+    "mean-for-concat",
     "not-concatenated",
 }
 

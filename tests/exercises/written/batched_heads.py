@@ -139,6 +139,38 @@ def rows_in_an_einsum(x, w_q, w_k, w_v, h):
     return torch.cat((weights @ parts[2]).unbind(1), 2)
 
 
+def on_the_sphere(x, w_q, w_k, w_v, h):
+    q, k, v = (split(x @ w, h) for w in (w_q, w_k, w_v))
+    return merge(F.scaled_dot_product_attention(F.normalize(q, dim=-1), F.normalize(k, dim=-1), v))
+
+
+def with_scores(scores):
+    def heads(x, w_q, w_k, w_v, h):
+        q, k, v = (split(x @ w, h) for w in (w_q, w_k, w_v))
+        return merge(scores(q, k) @ v)
+
+    return heads
+
+
+keys_of_all = with_scores(
+    lambda q, k: (torch.einsum("bhid,chjd->bhij", q, k) / q.shape[-1] ** 0.5).softmax(-1)
+)
+additive = with_scores(lambda q, k: (q[:, :, :, None] + k[:, :, None]).tanh().sum(-1).softmax(-1))
+by_distance = with_scores(lambda q, k: (-torch.cdist(q, k)).softmax(-1))
+two_softmaxes = with_scores(lambda q, k: torch.einsum("bhid,bhjd->bhij", q.softmax(3), k.softmax(2)))
+
+
+def elu_features(x, w_q, w_k, w_v, h):
+    q, k, v = (split(x @ w, h) for w in (w_q, w_k, w_v))
+    q, k = F.elu(q) + 1, F.elu(k) + 1
+    return merge((q @ (k.mT @ v)) / (q @ k.sum(2).unsqueeze(-1)))
+
+
+def near_ones(s):
+    places = torch.arange(s.shape[-1])
+    return s.masked_fill((places[:, None] - places).abs() > 1, -torch.inf).softmax(-1)
+
+
 STEPS = {"scale": SCALES, "which": WHICH, "matrices": MATRICES}
 WRONG: list[tuple[str, Callable]] = [
     *(
@@ -418,4 +450,55 @@ RIGHT: list[Callable] = [
 ]
 
 # The pattern that the message must match, and the answer.
-UNLISTED: list[tuple[str, Callable]] = []
+UNLISTED: list[tuple[str, Callable]] = [
+    ("divided by 10", partial(fused, scale=0.1)),
+    (
+        "(divided by|multiplied by) .*root of",
+        partial(einsummed, scale=lambda d_k, d_model, h, n: (h * n) ** 0.5),
+    ),
+    ("divided by the logarithm of d_k", partial(folded, scale=lambda d_k, d_model, h, n: math.log(d_k))),
+    ("divided by the square of d_k", partial(einsummed, scale=lambda d_k, d_model, h, n: d_k * d_k)),
+    ("heads that meet|keys of head 3", partial(einsummed, which=lambda i, h: (i, h - 1, i))),
+    ("stand in another order", partial(folded, which=lambda i, h: (i ^ 1 if i ^ 1 < h else i,) * 3)),
+    ("Queries and keys are changed.*length 1", on_the_sphere),
+    ("Queries, keys and values are changed.*ReLU", partial(fused, cut=lambda y, h: split(y, h).relu())),
+    ("result is changed behind the heads.*tanh", lambda *a: fused(*a).tanh()),
+    ("Tokens are taken for sentences", lambda x, *rest: fused(x.transpose(0, 1), *rest).transpose(0, 1)),
+    (
+        "`\\(b, n\\)` is read as `\\(n, b\\)`|confused",
+        lambda x, *rest: fused(x.reshape(x.shape[1], len(x), -1), *rest).reshape(x.shape),
+    ),
+    ("joined to one", lambda x, *rest: fused(x.reshape(1, -1, x.shape[2]), *rest).reshape(x.shape)),
+    ("keys of all sentences", keys_of_all),
+    ("added, not multiplied", additive),
+    ("linear attention|ELU", elu_features),
+    ("features of queries and the tokens of keys", two_softmaxes),
+    ("distances", by_distance),
+    (
+        "This is what 4 heads of width 3 give",
+        lambda x, w_q, w_k, w_v, h: fused(x, w_q, w_k, w_v, 4 if h == 3 else h),
+    ),
+    ("It is always 1|one head of full width", lambda x, w_q, w_k, w_v, h: fused(x, w_q, w_k, w_v, 1)[..., :]),
+    ("multiplied by `w_v` once more", lambda x, w_q, w_k, w_v, h: fused(x, w_q, w_k, w_v, h) @ w_v),
+    ("input is added", lambda x, *rest: fused(x, *rest) + x),
+    ("taken from the values", lambda x, w_q, w_k, w_v, h: x @ w_v - fused(x, w_q, w_k, w_v, h)),
+    (
+        "largest number over the heads stands in every place",
+        partial(fused, join=lambda z: merge(z.amax(1, True).expand(z.shape))),
+    ),
+    ("window", partial(einsummed, weigh=near_ones)),
+    ("d_model.*wide, not d_k", partial(fused, cut=lambda y, h: torch.stack([y] * h, 1) * 1.1)),
+    (
+        "divided by|multiplied by",
+        partial(numpy_at_once, weigh=lambda s: softened(s, 3) * 0 + softened(s * 0.5)),
+    ),
+    ("different results", partial(fused, dropout_p=0.2)),
+    ("for one sentence", lambda *a: fused(*a).squeeze(0)),
+    ("for sentences of one token", lambda *a: fused(*a).squeeze(1)),
+    (
+        "(?s)`h` = 3 meets `n` = 5",
+        lambda x, w_q, w_k, w_v, h: split(x @ w_q, h) @ split(x @ w_k, h).transpose(1, 2),
+    ),
+    ("nothing \\(`None`\\)|returns nothing", lambda x, *rest: fused(x, *rest).add_(1).zero_() and None),
+    ("no effect|constant|0", lambda x, *rest: torch.zeros_like(x)),
+]

@@ -229,6 +229,26 @@ def rows_of_the_matrices(x, w_q, w_k, w_v, h):
     return torch.cat(heads, -1)
 
 
+def first_few(x, w_q, w_k, w_v, h, most):
+    d_k = x.shape[-1] // h
+    heads = [
+        F.scaled_dot_product_attention(*(x @ columns(w, i, d_k) for w in (w_q, w_k, w_v))) for i in range(h)
+    ]
+    return torch.cat(heads[:most], -1)
+
+
+def in_its_own_input(x, w_q, w_k, w_v, h):
+    d_k, x = x.shape[-1] // h, x.clone()
+    for i in range(h):
+        q, k, v = (x @ columns(w, i, d_k) for w in (w_q, w_k, w_v))
+        x[:, :, i * d_k : (i + 1) * d_k] = F.softmax(q @ k.mT / d_k**0.5, -1) @ v
+    return x
+
+
+def largest_two(s):
+    return s.masked_fill(s < s.topk(min(2, s.shape[-1])).values[..., -1:], -torch.inf).softmax(-1)
+
+
 STEPS = {"scale": SCALES, "which": WHICH, "matrices": MATRICES}
 WRONG: list[tuple[str, Callable]] = [
     *(
@@ -511,4 +531,89 @@ RIGHT: list[Callable] = [
 ]
 
 # The pattern that the message must match, and the answer.
-UNLISTED: list[tuple[str, Callable]] = []
+UNLISTED: list[tuple[str, Callable]] = [
+    ("divided by 8", partial(looped, scale=lambda d_k, d_model, h, n: 8)),
+    ("divided by .*root of b", lambda x, *rest: looped(x, *rest, scale=lambda *s: len(x) ** 0.5)),
+    ("divided by the logarithm of d_k", partial(numpied, scale=lambda d_k, d_model, h, n: math.log(d_k))),
+    (
+        "divided by .*d_model.*h|h times d_model",
+        partial(looped, scale=lambda d_k, d_model, h, n: d_model * h),
+    ),
+    ("divided by the square of d_k", partial(numpied, scale=lambda d_k, d_model, h, n: d_k**2)),
+    (
+        "3 wide, one less than d_k = 4",
+        partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : (i + 1) * d_k - 1]),
+    ),
+    (
+        "5 wide, one more than d_k = 4",
+        partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : i * d_k + d_k + 1]),
+    ),
+    (
+        "One feature is missing",
+        partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k + 1 : (i + 1) * d_k + 1]),
+    ),
+    ("not all d_k = 4 wide", partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : i + 1 * d_k])),
+    ("room for 4 heads of width d_k = 3; there are 5", lambda x, *rest: first_few(x, *rest, 4)),
+    ("This is what 2 heads of width 6 give", lambda x, w_q, w_k, w_v, h: looped(x, w_q, w_k, w_v, 2)),
+    ("It is always 3", lambda x, w_q, w_k, w_v, h: looped(x, w_q, w_k, w_v, 3)),
+    ("head 2 .*queries of head 2, keys of head 1", partial(looped, which=lambda i, h: (i, max(i - 1, 0), i))),
+    (
+        "stand in another order.*2, 1 and 3",
+        partial(looped, which=lambda i, h: (i ^ 1 if i ^ 1 < h else i,) * 3),
+    ),
+    ("heads 1 and 2 are right.*head 3 is wrong: nothing but 0", partial(filled, rounds=range(2))),
+    (
+        "stand in another order.*1, 1 and 1",
+        partial(numpied, which=lambda i, h: (0, 0, 0) if h == 3 else (i,) * 3),
+    ),
+    ("written into `x`", in_its_own_input),
+    ("queries are added", lambda x, w_q, *rest: looped(x, w_q, *rest) + x @ w_q),
+    ("input is added", lambda x, *rest: x + looped(x, *rest)),
+    ("something fixed is added", lambda *a: looped(*a) + 0.1),
+    ("1/n times", lambda x, *rest: looped(x, *rest) / x.shape[1]),
+    ("1/h times", lambda *a: numpied(*a) / a[-1]),
+    ("ReLU", partial(looped, mix=lambda a, v: a @ v.relu())),
+    ("ReLU", lambda *a: looped(*a).relu()),
+    ("ReLU", partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : (i + 1) * d_k].relu())),
+    ("ends at 5", partial(looped, weigh=lambda s: (5 * torch.tanh(s / 5)).softmax(-1))),
+    ("largest weights of a row are kept", partial(looped, weigh=largest_two)),
+    ("exponential is missing", partial(looped, weigh=lambda s: s / s.sum(-1, keepdim=True))),
+    (
+        "sum that divides is too large by 1",
+        partial(numpied, weigh=lambda s: np.exp(s) / (1 + np.exp(s).sum(-1, keepdims=True))),
+    ),
+    (
+        "nearly sum to 1",
+        partial(numpied, weigh=lambda s: np.exp(s) / (1e-2 + np.exp(s).sum(-1, keepdims=True))),
+    ),
+    ("L2 norm", partial(looped, weigh=lambda s: F.normalize(s.exp(), dim=-1))),
+    (
+        "standardised",
+        partial(
+            looped, weigh=lambda s: ((s - s.mean(-1, keepdim=True)) / s.std(-1, keepdim=True)).softmax(-1)
+        ),
+    ),
+    ("reversed order", partial(looped, mix=lambda a, v: a @ v.flip(1))),
+    (
+        "each token gets its own value alone",
+        partial(looped, mix=lambda a, v: a.diagonal(dim1=1, dim2=2).unsqueeze(-1) * v),
+    ),
+    ("multiplied with each other", partial(looped, join=lambda zs: torch.stack(zs).prod(0))),
+    ("multiplied by `w_v` once more", lambda x, w_q, w_k, w_v, h: looped(x, w_q, w_k, w_v, h) @ w_v),
+    ("first one", lambda x, *rest: looped(x[:1], *rest).expand_as(x)),
+    ("different results", partial(looped, weigh=lambda s: F.dropout(s.softmax(-1), 0.1))),
+    ("for one sentence", lambda *a: looped(*a).squeeze()),
+    ("with large scores", partial(looped, weigh=lambda s: s.clamp(-30, 30).softmax(-1))),
+    (
+        "d_model.*And: The keys of head 1 serve all",
+        partial(looped, scale=SCALES["scale-sqrt-d_model"], which=WHICH["first-keys-for-all"]),
+    ),
+    (
+        "averaged.*And: Each head gets a slice of the input",
+        lambda *a: rows_of_the_matrices(*a).unflatten(2, (a[-1], -1)).mean(2),
+    ),
+    (
+        "`w_k` and `w_v` have no effect",
+        lambda x, w_q, w_k, w_v, h: x[:, : x.shape[2] // h] @ w_q[: x.shape[2] // h],
+    ),
+]
