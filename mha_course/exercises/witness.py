@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,7 +62,8 @@ def _place(case: Case, wrong: Tensor, expected: Tensor, got: Tensor) -> tuple[in
     # The largest difference is the clearest; NaN counts as larger than anything.
     gap = (expected.double() - got.double()).abs().nan_to_num(nan=float("inf"), posinf=float("inf"))
     gap = torch.where(wrong, gap, torch.full_like(gap, -1.0))
-    return tuple(int(i) for i in torch.unravel_index(gap.argmax(), gap.shape))
+    # NumPy's, since PyTorch's loads half a second of other packages when it is first called.
+    return tuple(int(i) for i in np.unravel_index(int(gap.argmax()), gap.shape))
 
 
 def _origin(case: Case, value: Tensor) -> str:
@@ -72,6 +74,6 @@ def _origin(case: Case, value: Tensor) -> str:
     same = torch.isclose(source.double(), value.double(), rtol=1e-6, atol=1e-6).flatten().nonzero()
     if len(same) != 1:
         return ""
-    index = torch.unravel_index(same[0, 0], source.shape)
+    index = np.unravel_index(int(same[0, 0]), source.shape)
     places = [f"{name} {counted(name, int(i))}" for name, i in zip(case.coded, index, strict=True)]
     return f" ({', '.join(places)})"
