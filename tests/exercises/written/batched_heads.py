@@ -478,7 +478,6 @@ UNLISTED: list[tuple[str, Callable]] = [
         "This is what 4 heads of width 3 give",
         lambda x, w_q, w_k, w_v, h: fused(x, w_q, w_k, w_v, 4 if h == 3 else h),
     ),
-    ("It is always 1|one head of full width", lambda x, w_q, w_k, w_v, h: fused(x, w_q, w_k, w_v, 1)[..., :]),
     ("multiplied by `w_v` once more", lambda x, w_q, w_k, w_v, h: fused(x, w_q, w_k, w_v, h) @ w_v),
     ("input is added", lambda x, *rest: fused(x, *rest) + x),
     ("taken from the values", lambda x, w_q, w_k, w_v, h: x @ w_v - fused(x, w_q, w_k, w_v, h)),

@@ -545,7 +545,7 @@ UNLISTED: list[tuple[str, Callable]] = [
         partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : (i + 1) * d_k - 1]),
     ),
     (
-        "5 wide, one more than d_k = 4",
+        "but the last are one feature too wide",
         partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : i * d_k + d_k + 1]),
     ),
     (
