@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -114,7 +115,7 @@ def _origin(values: Tensor, targets: list[int], part: Tensor, code: Tensor, orde
     whole = code.round() - 1
     if close(whole + 1, code) and bool((whole >= 0).all()) and bool((whole < values.numel()).all()):
         at = torch.argsort(order)[whole.long()]
-        places = [tuple(int(x) for x in torch.unravel_index(c, values.shape)) for c in at]
+        places = [tuple(int(x) for x in np.unravel_index(int(c), values.shape)) for c in at]
         listed = in_a_row([f"head {a + 1} token {b} feature {c}" for a, b, c in places[:2]])
         return f"starts with {listed}"
     return ""
