@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -80,14 +80,15 @@ def _slopes(fn: Callable[..., Any], case: Case) -> Outcome:
     """For each input that could learn: the gradient of one number made of all results, or nothing."""
     count = sum(_learns(argument) for argument in case.arguments)
 
-    def there_and_back(*arguments: Any) -> tuple[Tensor, ...]:
+    def there_and_back(*arguments: Any) -> Tensor | tuple[Tensor, ...]:
         inputs = [argument.requires_grad_() for argument in arguments if _learns(argument)]
         made = fn(*arguments)
         parts = [part for part in (made if isinstance(made, (tuple, list)) else (made,)) if _flows(part)]
-        if not parts:
-            return tuple(torch.empty(0) for _ in inputs)
-        slopes = torch.autograd.grad([_one_number(part) for part in parts], inputs, allow_unused=True)
-        return tuple(torch.empty(0) if slope is None else slope for slope in slopes)
+        slopes: Sequence[Tensor | None] = [None] * count
+        if parts:
+            slopes = torch.autograd.grad([_one_number(part) for part in parts], inputs, allow_unused=True)
+        found = tuple(torch.empty(0) if slope is None else slope for slope in slopes)
+        return found if count > 1 else found[0]
 
     return run(there_and_back, case.fresh(), count, quiet=True)
 

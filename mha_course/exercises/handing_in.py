@@ -45,6 +45,9 @@ def not_a_function(exercise: Exercise, fn: Any, arguments: tuple[Any, ...]) -> F
     except TypeError:
         takes = ", ".join(str(p) for p in signature.parameters.values())
         yours = f"takes `({takes})`" if takes else "takes no arguments"
+        if any(p.kind is p.KEYWORD_ONLY for p in signature.parameters.values()):
+            takes = ", ".join(p.name for p in signature.parameters.values())
+            yours = f"takes `({takes})`, some of them by name only (behind a `*`)"
         says = f"It is called as `{exercise.signature.split(' ->')[0]}`; yours {yours}."
         return Finding("wrong-arguments", says, look="the `def` line.")
     return None

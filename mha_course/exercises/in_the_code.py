@@ -39,14 +39,14 @@ def remark_on_refusing(evidence: Evidence, fn: Any) -> str:
     every = [code, *(part for part in code.co_consts if isinstance(part, CodeType))]
     raises = any(step.opname == "RAISE_VARARGS" for part in every for step in dis.get_instructions(part))
     called = {name for part in every for name in part.co_names}
-    if raises and "CHECK_EXC_MATCH" in {step.opname for step in dis.get_instructions(code)}:
-        return "An error is raised and then caught: `except` ends it, and the caller learns nothing."
+    if "CHECK_EXC_MATCH" in {step.opname for step in dis.get_instructions(code)}:
+        return "What is raised inside `try` is caught by `except`, and the caller learns nothing."
     if raises:
-        return "There is a `raise` in it, but its condition does not hold here."
+        return "There is a `raise` in it, but its condition does not hold for these numbers."
+    if re.search(r"^\s*(if .*:)?\s*raise\b", _source(fn), re.MULTILINE):
+        return "The `raise` is never reached: it stands behind a `return`."
     if any(name.endswith("Error") for name in called):
         return "An error is made, but nothing raises it."
-    if re.search(r"^\s+raise\b", _source(fn), re.MULTILINE):
-        return "The `raise` is never reached: it stands behind a `return`."
     if called & _TELLING:
         return "It says so, and goes on all the same. Only an error stops the caller."
     return ""
@@ -69,15 +69,17 @@ def _written_sizes(evidence: Evidence, code: CodeType) -> str:
     """Numbers in the code that are sizes where the answer is right, and are none where it is wrong."""
     i = evidence.first_wrong()
     wrong, asked = evidence.cases[i], _shape_asked(evidence.got[i])
+    wanted = [size for leaf in evidence.expected[i].leaves for size in leaf.shape]
+    strange = [n for k, n in enumerate(asked) if k >= len(wanted) or wanted[k] != n]
     judged = zip(evidence.cases, evidence.right, strict=True)
     right = [case for case, ok in judged if case.sizes and case.required and ok]
     numbers = list(dict.fromkeys(_numbers(code)))
     found: dict[int, str] = {}
     for n in numbers:
         for name, size in wrong.sizes.items():
-            # Every right case has this size; a common number must also stand in the shape that came out.
+            # Every right case has this size; a common number must also be wrong in the shape that came out.
             fits = bool(right) and all(case.sizes.get(name) == n for case in right)
-            if size != n > 1 and fits and (n > _COMMON or n in asked):
+            if size != n > 1 and fits and (n > _COMMON or n in strange):
                 found.setdefault(n, name)
     if found:
         names = in_a_row([f"`{name}`" for name in found.values()])

@@ -86,6 +86,7 @@ def _stack_inputs(g: Generator) -> list[Case]:
             coded=words,
         ),
         Case("with one head", (numbered(1, 5, 3) + 1,), {"h": 1, "d_model": 5, "d_k": 3}, coded=words),
+        Case("with one row", (numbered(3, 1, 2) + 1,), {"h": 3, "d_model": 1, "d_k": 2}, coded=words),
         Case(
             "with one column a head", (numbered(3, 5, 1) + 1,), {"h": 3, "d_model": 5, "d_k": 1}, coded=words
         ),

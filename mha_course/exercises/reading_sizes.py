@@ -74,7 +74,8 @@ def read_size(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) ->
     more = {i: value for i in taken if (value := _value(evidence.got[i])) is not None}
     # Where several rules fit the pairs that can be split, the others may tell which it is.
     rule = _rule(evidence, known | more) or _rule(evidence, known)
-    pair, value = _pair(evidence, wrong[0]), in_text(evidence.got[wrong[0]])
+    first = next(i for i in wrong if i not in stopped)
+    pair, value = _pair(evidence, first), in_text(evidence.got[first])
     says = f"What comes out is {rule}." if rule else f"What comes out is {_listed(evidence, list(known))}."
     if not rule and stopped:
         return _refused(evidence, fits, stopped)

@@ -47,6 +47,10 @@ def rearranged(
     if not bool(have.isfinite().all()) or (kind_of(have) == "whole" and want.shape == have.shape):
         return None
     found = _found(axes, want, have)
+    if found and i == 0 and "only the shape" in found.says:
+        # Elsewhere it is right for some sizes, and two of them can be equal by chance.
+        taken = _taken_for_each_other(axes, tuple(have.shape), tuple(want.shape))
+        found = dataclasses.replace(found, says=f"{taken} {found.says}".strip())
     if found and found.id in _MOVES:
         # 1, 2, 3, ... has more than one reading: the mean of five tokens is the middle one.
         found = _told_apart(evidence, i) or found
@@ -170,8 +174,6 @@ def _moved(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Finding | 
             id_ = "axes-grouped-otherwise" if "right order" in reading.layout else "axes-in-another-order"
             look = "the order of the axes, and which of them are joined or cut."
         says = reading.words
-        if "only the shape" in says:
-            says = f"{_taken_for_each_other(axes, codes.shape, wanted)} {says}".strip()
         if codes.shape == wanted and id_ != "rearranged":
             says = f"{mixed(axes, codes)} {says}".strip()
         return Finding(id_, says, look=look)

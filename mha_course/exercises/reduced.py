@@ -123,9 +123,32 @@ def _unfilled(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding 
         says = f"{in_a_row(whole)} {are} 0 throughout"
         says += f", and {rest} numbers elsewhere: no number" if rest else ": no number"
     else:
-        says = f"{int(empty.sum())} of {have.size} numbers are 0: no number"
+        says = f"{int(empty.sum())} of {have.size} numbers are 0"
+        says += f", and {written}" if (written := _written_over(axes, have)) else ": no number"
+        if written:
+            return Finding("never-filled", f"{says}.", look="where each block begins, and how wide it is.")
     says = f"{says[0].upper()}{says[1:]} of the input is there." + (" All others are right." if fine else "")
     return Finding("never-filled", says, look="which places your loop or assignment reaches.")
+
+
+def _written_over(axes: Axes, have: np.ndarray) -> str:
+    """Where the blocks of the heads begin, when they were laid over one another; "" when it isn't that."""
+    if axes.groups[-1] < 2:
+        return ""
+    h, d_k = have.shape[-2:]
+    columns = have.reshape(-1, h * d_k)
+    right = axes.source[axes.right()].reshape(-1, h * d_k)
+    starts: dict[int, int] = {}
+    for place in range(h * d_k):
+        same = [c for c in range(h * d_k) if np.allclose(columns[:, place], right[:, c])]
+        if not same and columns[:, place].any():
+            return ""
+        if same and same[0] % d_k == 0:
+            starts[same[0] // d_k] = place
+    if len(starts) < h:
+        return ""
+    listed = in_a_row([f"head {i + 1} begins in column {place}" for i, place in sorted(starts.items())])
+    return f"the blocks lie over one another: {listed}"
 
 
 def _runs(zero: np.ndarray) -> np.ndarray:

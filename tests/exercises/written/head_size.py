@@ -314,7 +314,8 @@ def endless(d_model, h):
 
 UNLISTED = [
     (r"but at least 1", lambda d, h: max(1, d // h)),
-    (r"raised and then caught", swallowed),
+    (r"caught by `except`", swallowed),
+    (r"by name only", lambda *, d_model, h: d_model // h),
     (r"made, but nothing raises it", made_not_raised),
     (r"a smaller h, one that divides", lowering),
     (r"10 and 3: it calls itself without end", endless),

@@ -170,7 +170,18 @@ def evens_first(x):
     return right(x)[..., [*columns[::2], *columns[1::2]]]
 
 
+def blocks_over_one_another(x):
+    b, h, n, d_k = x.shape
+    concat = torch.zeros(b, n, h * d_k)
+    for i in range(h):
+        end = min(i * h + d_k, h * d_k)
+        concat[..., i * h : end] = x[:, i, :, : end - i * h]
+    return concat
+
+
 UNLISTED = [
+    (r"head 2 begins in column 3", blocks_over_one_another),
+    (r"`n` are taken for each other", lambda x: right(x).reshape(x.shape[0], x.shape[1], -1)),
     (r"[Tt]he tokens run backwards", lambda x: right(x).flip(1)),
     (r"[Tt]he columns run backwards", lambda x: right(x).flip(2)),
     (r"[Ii]n each head the features run backwards", lambda x: right(x.flip(3))),
