@@ -26,12 +26,12 @@ def read_scores(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
         return _made_of_numbers(evidence, i) or factor
     have, q, k = got[0].double(), q.double(), k.double()
     root = math.sqrt(q.shape[-1])
-    for words, made in compared(q, k):
-        if made.shape != have.shape:
-            continue
+    ways = [(words, made) for words, made in compared(q, k) if made.shape == have.shape]
+    for words, made in ways:
         for divided, other in (("", made / root), (", and not divided by anything", made)):
             if _alike(other, have):
                 return Finding("compared-otherwise", f"{words}{divided}.", look="how a query meets a key.")
+    for words, made in ways:
         scale = scale_of(made, have)
         if scale is not None:
             says = f"{words}; besides, the factor is {scale:.4g}."
