@@ -21,7 +21,7 @@ def read_places(scores: Tensor, have: Tensor, mask: Tensor | None) -> Reading | 
     if not bool(have.isfinite().all()):
         return None
     hidden = torch.zeros_like(scores, dtype=torch.bool) if mask is None else (~mask).expand_as(scores)
-    found = _other_mask(scores, have, mask) or _late(scores, have, mask) if mask is not None else None
+    found = _other_mask(scores, have, mask) if mask is not None else None
     found = found or _leak(scores, have, hidden) or _lacking(scores, have, hidden)
     return found or _added(scores, have, hidden)
 
@@ -64,7 +64,7 @@ def _other_mask(scores: Tensor, have: Tensor, mask: Tensor) -> Reading | None:
     return None
 
 
-def _late(scores: Tensor, have: Tensor, mask: Tensor) -> Reading | None:
+def mask_after_softmax(scores: Tensor, have: Tensor, mask: Tensor) -> Reading | None:
     """A mask that comes after the softmax, and what is done about the sum of the rows then."""
     left = scores.softmax(-1) * mask
     open_keys = mask.sum(-1, keepdim=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.factors import named_factor, softmax_scale
 from mha_course.exercises.outcome import Outcome
-from mha_course.exercises.reading_places import read_places
+from mha_course.exercises.reading_places import mask_after_softmax, read_places
 from mha_course.exercises.reading_weights import Reading, near, read_steps
 from mha_course.exercises.steps_before_softmax import Step
 
@@ -42,7 +42,8 @@ def read_weights(
 
     root: what the scores were divided by, for answers that leave it out; 1 where nothing is.
     """
-    found = read_steps(scores, have, mask, more) or read_places(scores, have, mask)
+    found = None if mask is None else mask_after_softmax(scores.double(), have.double(), mask)
+    found = found or read_steps(scores, have, mask, more) or read_places(scores, have, mask)
     if found is None and root != 1:
         found = read_steps(scores * root, have, mask) or read_places(scores * root, have, mask)
         if found:
