@@ -80,8 +80,10 @@ class Asked:
         return leaf if leaf.is_floating_point() and bool(leaf.isfinite().all()) else None
 
 
-def drawn(b: int, n: int, h: int, d_k: int, seed: int, mask: Tensor | None = None) -> Asked:
-    """Random inputs whose queries and keys have a spread of about 1."""
+def drawn(
+    b: int, n: int, h: int, d_k: int, seed: int, mask: Tensor | None = None, spread: float = 1.0
+) -> Asked:
+    """Random inputs whose queries and keys have about the spread given."""
     g = torch.Generator().manual_seed(seed)
     d = h * d_k
     w = [torch.randn(d, d, generator=g) / math.sqrt(d) for _ in range(4)]
@@ -89,7 +91,7 @@ def drawn(b: int, n: int, h: int, d_k: int, seed: int, mask: Tensor | None = Non
     x = torch.randn(b, n, h, d_k, generator=g).transpose(1, 2)
     if n <= d_k:
         x = torch.linalg.qr(x.transpose(-2, -1))[0].transpose(-2, -1) * math.sqrt(d_k)
-    return Asked(b, n, h, d_k, x.transpose(1, 2).reshape(b, n, d), *w, mask)
+    return Asked(b, n, h, d_k, spread * x.transpose(1, 2).reshape(b, n, d), *w, mask)
 
 
 def seen_weights(asked: Asked, call: Call, with_w_o: bool) -> Tensor | None:

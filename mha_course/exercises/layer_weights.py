@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -54,8 +56,8 @@ def read_hidden(mask: Tensor, call: Call) -> Finding | None:
             tried.reverse()
     else:
         tried = [lengths if mask.shape[-2] == 1 else lengths & causal]
-    for one in tried:
-        asked = drawn(b, n, h, d_k, seed=6, mask=one)
+    for one, spread in itertools.product(tried, (1.0, 5.0, 9.0)):
+        asked = drawn(b, n, h, d_k, seed=6, mask=one, spread=spread)
         have = seen_weights(asked, call, True)
         if have is None or torch.allclose(have, asked.weights().double(), atol=1e-4):
             continue
@@ -67,6 +69,9 @@ def read_hidden(mask: Tensor, call: Call) -> Finding | None:
 
 def _of_mask(asked: Asked, have: Tensor, mask: Tensor) -> str:
     full = mask.expand(asked.b, asked.h, asked.n, asked.n)
+    low = _low_number(asked.scores().double(), have, full)
+    if low:
+        return low
     plain, want = asked.scores().double().softmax(-1), asked.weights().double()
     for axis, name in ((1, "head"), (0, "sentence")):
         other = [a for a in range(4) if a != axis]
@@ -109,6 +114,18 @@ def _of_mask(asked: Asked, have: Tensor, mask: Tensor) -> str:
     return f"Hidden keys get no weight, as it should be. {tail}"
 
 
+def _low_number(scores: Tensor, have: Tensor, full: Tensor) -> str:
+    """A number that hidden scores become, or that is added to them, and that is not low enough."""
+    for number in (-1.0, -2.0, -5.0, -10.0, -15.0, -20.0, -25.0, -30.0, -40.0, -50.0, -60.0, -80.0, -100.0):
+        if torch.allclose(scores.masked_fill(~full, number).softmax(-1), have, atol=1e-4):
+            return (
+                f"Hidden scores become {number:g}. That is not low enough: other scores can be lower still."
+            )
+        if torch.allclose((scores + number * ~full).softmax(-1), have, atol=1e-4):
+            return f"{number:g} is added to hidden scores. That is not enough where scores are large."
+    return ""
+
+
 def _cleaned(have: Tensor) -> Tensor:
     return torch.where(have.abs() < 2e-6, torch.zeros_like(have), have)
 
@@ -138,7 +155,9 @@ def _other_heads(want: Tensor, have: Tensor) -> str:
         if right and len(right) < h:
             some = in_a_row([str(i + 1) for i in right])
             one = len(right) == 1
-            return f"Of {h} heads, only {some} {'has' if one else 'have'} the right ones."
+            return (
+                f"Only {'head' if one else 'heads'} {some} of {h} {'has' if one else 'have'} the right ones."
+            )
         mean = want.mean(1, keepdim=True).expand_as(want)
         if torch.allclose(have, mean, atol=1e-4):
             return "Every head has the average of all heads' weights."

@@ -8,9 +8,11 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.afterwards import done_afterwards
+from mha_course.exercises.changed_on_the_way import changed_on_the_way
 from mha_course.exercises.counted_operations import read_operations
 from mha_course.exercises.counted_parameters import read_parameters
-from mha_course.exercises.exercise import Case, Exercise, Returned
+from mha_course.exercises.exercise import Case, Exercise, Returned, draw
+from mha_course.exercises.layer_roles import exchanged_roles
 from mha_course.exercises.lesson_04_heads import projected
 from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES
 from mha_course.exercises.mistakes_of_layers import LAYER_MISTAKES
@@ -69,23 +71,23 @@ def _flop_inputs(g: Generator) -> list[Case]:
 
 
 def _layer_inputs(g: Generator) -> list[Case]:
-    def case(
-        label: str,
-        b: int,
-        n: int,
-        h: int,
-        d_k: int,
-        mask: Tensor | None,
-        spread: float = 1.0,
-        **options: bool,
-    ) -> Case:
+    def case(label: str, b: int, n: int, h: int, d_k: int, mask: Tensor | None, **options: bool) -> Case:
         dtype = torch.float64 if label == "in float64" else torch.float32
         sizes = {"b": b, "n": n, "d_model": h * d_k, "h": h} | ({"d_k": d_k} if h > 1 else {})
-        x, *weights = projected(g, b, n, h * d_k, 4, dtype)
-        return Case(label, (x * spread, *weights, h, mask), sizes, **options)
+        return Case(label, (*projected(g, b, n, h * d_k, 4, dtype), h, mask), sizes, **options)
 
     def causal(n: int) -> Tensor:
         return torch.ones(n, n, dtype=torch.bool).tril()
+
+    def whole_numbers(label: str, mask: Tensor, times: int, **options: bool) -> Case:
+        """Large scores that every order of the sums gives exactly; all of head 1's are far below 0."""
+        x = torch.randint(-1, 2, (2, 5, 12), generator=g).float()
+        w_q, w_k = (torch.randint(-1, 2, (12, 12), generator=g).float() for _ in range(2))
+        x[..., 0], w_q[0, :4], w_k[0, :4] = 2.0, torch.tensor([3.0, 2.0, 3.0, 2.0]), -2.0
+        x = times * x
+        w_v, w_o = (draw(g, 12, 12, spread=0.3) for _ in range(2))
+        sizes = {"b": 2, "n": 5, "d_model": 12, "h": 3, "d_k": 4}
+        return Case(label, (x, w_q, w_k, w_v, w_o, 3, mask), sizes, **options)
 
     # Neither causal nor symmetric, and every row has an open place.
     gaps = (torch.arange(5)[:, None] * 2 + torch.arange(5)[None, :] * 3) % 5 < 3
@@ -96,11 +98,12 @@ def _layer_inputs(g: Generator) -> list[Case]:
         case("with one head", 2, 5, 1, 6, None),
         case("with a causal mask", 2, 5, 3, 4, causal(5)),
         case("with a causal mask", 3, 7, 2, 5, causal(7)),
-        # Larger scores: what is hidden by a small number shows.
-        case("with a mask of another pattern", 2, 5, 3, 4, gaps, spread=2.0),
+        # What is hidden by a number that is not low enough shows where scores are large.
+        whole_numbers("with a mask of another pattern", gaps, 1),
         case("with a padding mask `(b, 1, 1, n)`", 2, 5, 3, 4, lengths, required=False, loud=True),
         case("with a mask `(b, 1, n, n)`", 2, 5, 3, 4, lengths & causal(5), required=False, loud=True),
         case("in float64", 2, 5, 3, 4, None, required=False),
+        whole_numbers("with very large scores", gaps, 4, required=False),
     ]
 
 
@@ -170,7 +173,7 @@ EXERCISES = (
         inputs=_layer_inputs,
         returns=(Returned("output", ("b", "n", "d_model")),),
         mistakes=LAYER_MISTAKES,
-        readers=(done_afterwards, read_layer),
+        readers=(done_afterwards, exchanged_roles, changed_on_the_way, read_layer),
         hints=(
             "You have written every part: batched_heads, a mask, and what comes after the concatenation.",
             "Five steps: project, split, attend (with the mask before the softmax), concat, W_O.",

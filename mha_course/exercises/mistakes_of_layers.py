@@ -244,7 +244,10 @@ _OFTEN = {
 }
 
 
-_OR = {"merge-interleaved": " (Or each head meets rows of W_O that lie {h} apart: the same.)"}
+_OR = {
+    "mask-infinity-after-softmax": " (Or hidden scores become +inf: a minus is missing.)",
+    "merge-interleaved": " (Or each head meets rows of W_O that lie {h} apart: the same.)",
+}
 
 
 def _listed() -> tuple[Mistake, ...]:

@@ -22,6 +22,10 @@ def values_way(call: Call, with_w_o: bool) -> Finding | None:
     out = asked.asked(call, with_w_o, w_q=zero, w_k=zero)
     if out is None:
         return None
+    if not bool(out.abs().max() > 1e-5):
+        found = _made_with_others(asked, call, with_w_o, zero)
+        says = f"{start}. Yours is 0 then: {found or 'W_Q or W_K take part in the way of the values.'}"
+        return Finding("values-another-way", says, look="what makes the values.")
     want = asked.x.mean(1, keepdim=True) @ asked.w_v
     want = (want @ asked.w_o if with_w_o else want).expand_as(out)
     if torch.allclose(out, want, atol=1e-3):
@@ -54,6 +58,19 @@ def values_way(call: Call, with_w_o: bool) -> Finding | None:
         "other rows, or something besides the heads is added."
     )
     return Finding("tokens-mixed", says, look="`view` and `transpose` in the split and in the merge.")
+
+
+def _made_with_others(asked: Asked, call: Call, with_w_o: bool, zero: Tensor) -> str:
+    """Whether the values are made with W_Q or W_K, seen with the other one at 0."""
+    for name, other in (("W_Q", {"w_k": zero}), ("W_K", {"w_q": zero})):
+        out = asked.asked(call, with_w_o, **other)
+        if out is None:
+            continue
+        want = asked.x.mean(1, keepdim=True) @ getattr(asked, name.lower())
+        want = want @ asked.w_o if with_w_o else want
+        if torch.allclose(out, want.expand_as(out), atol=1e-3):
+            return f"the values are made with {name}."
+    return ""
 
 
 def _met(asked: Asked, have: Tensor, start: str, with_w_o: bool) -> Finding:

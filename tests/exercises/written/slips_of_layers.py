@@ -595,7 +595,10 @@ SOFT = [
     ("over-the-heads", partial(numpy_layer, axis=1)),
     ("over-the-heads", partial(einsum_layer, soft=lambda s: s.exp() / s.exp().sum(1, keepdim=True))),
     ("over-the-sentences", partial(numpy_layer, axis=0)),
-    ("over-the-sentences", partial(einsum_layer, soft=lambda s: F.softmax(s, 0))),
+    (
+        "over-the-sentences",
+        partial(einsum_layer, hide=lambda s, m: s.masked_fill(~m, -1e9), soft=lambda s: F.softmax(s, 0)),
+    ),
     *both("over-everything", {"soft": lambda s: s.exp() / s.exp().sum()}, {"axis": (2, 3)}, numpy_layer),
     *both("no-softmax", {"soft": lambda s: s}, {"soft": torch.clone}),
     *both("sigmoid", {"soft": lambda s: 1 / (1 + torch.exp(-s))}, {"soft": torch.sigmoid}),
