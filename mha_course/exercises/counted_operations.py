@@ -150,7 +150,9 @@ def _group(
             number = how_many(products, what, plural)
             verb = "is" if products == 1 else "are"
             other = (
-                " (Or a multiply-add counts as one there.)" if products == wanted / 2 and unit == 2 else ""
+                " (Or a multiply-add counts as one there.)"
+                if products == wanted / 2 and unit == 2 and set(group) == {0}
+                else ""
             )
             said.append(f"{number[:1].upper()}{number[1:]} {verb} counted; there are {_word(wanted)}.{other}")
     for h, c in group.items():

@@ -110,7 +110,7 @@ def _in_parts(weights: Terms, biases: Terms) -> str:
 
 def _matrices(terms: Terms) -> str:
     parts = []
-    for key, c in sorted(terms.items(), key=lambda item: -item[0][1]):
+    for key, c in sorted(terms.items(), key=lambda item: (-item[0][0], -item[0][1])):
         if key in _MATRICES and c > 0:
             shape, remark = _MATRICES[key]
             parts.append(f"{how_many(c, 'matrix', 'matrices')} {shape}" + (f" ({remark})" if remark else ""))
@@ -123,7 +123,7 @@ def _matrices(terms: Terms) -> str:
 
 def _rows(terms: Terms) -> str:
     parts = []
-    for key, c in sorted(terms.items(), key=lambda item: -item[0][1]):
+    for key, c in sorted(terms.items(), key=lambda item: (-item[0][0], -item[0][1])):
         if key in _ROWS and c > 0:
             shape, remark = _ROWS[key]
             parts.append(f"{how_many(c, 'row', 'rows')} {shape}" + (f" ({remark})" if remark else ""))

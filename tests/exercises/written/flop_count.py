@@ -24,7 +24,7 @@ def stage_by_stage(n, d_model, h):
 
 
 def by_dictionary(n, d_model, h):
-    stages = dict.fromkeys(("q", "k", "v", "out"), 2 * n * d_model ** 2)
+    stages = dict.fromkeys(("q", "k", "v", "out"), 2 * n * d_model**2)
     stages["scores"] = stages["mix"] = h * product(n, d_model // h, n)
     return sum(stages.values())
 
@@ -200,20 +200,33 @@ UNLISTED = [
     ("as under a causal mask", lambda n, d, h: 8 * n * d * d + 2 * n * (n + 1) * d),
     ("no matrix product", lambda n, d, h: 8 * n * d * d + 4 * n * n * d + 3 * h * n * n),
     ("a bias, a sum", lambda n, d, h: 8 * n * d * d + 4 * n * n * d + 4 * n * d),
-    ("inside the heads.*too few", lambda n, d, h: 6 * n * d * d + 2 * n * n * d),
-    ("All of it is multiplied by n", lambda n, d, h: n * (8 * n * d * d + 4 * n * n * d)),
-    ("has a width as well", lambda n, d, h: 8 * n * d * d + 4 * n * n),
-    ("Missing: the products inside the heads", lambda n, d, h: 8 * n * d * d + 4 * n * d),
-    ("Missing: the products outside", lambda n, d, h: 4 * n * n * d * h),
+    ("W_O is missing.*One product inside the heads", lambda n, d, h: 6 * n * d * d + 2 * n * n * d),
+    ("Everything is multiplied by n", lambda n, d, h: n * (8 * n * d * d + 4 * n * n * d)),
+    ("without a width: no matrix product", lambda n, d, h: 8 * n * d * d + 4 * n * n),
+    ("products inside the heads are missing", lambda n, d, h: 8 * n * d * d + 4 * n * d),
+    ("projections are missing.*at full width", lambda n, d, h: 4 * n * n * d * h),
     ("n and h have changed places", lambda n, d, h: 8 * h * d * d + 4 * h * h * d),
     ("no product has these three sides", lambda n, d, h: 8 * n * d * d + 4 * n * d * h),
     ("no sum of products", lambda n, d, h: int(n * d * math.log2(d))),
     ("n makes no difference", lambda n, d, h: 8 * d * int(d**1.5) // h),
     ("d_k by d_k", lambda n, d, h: 8 * n * (d // h) ** 2 + 4 * n * n * d),
     ("whatever the sizes are", lambda n, d, h: 1_000_000),
-    ("three times n", lambda n, d, h: 8 * n * d * d + 4 * n**3),
+    ("n three times", lambda n, d, h: 8 * n * d * d + 4 * n**3),
     ("n² and d_model² at once", lambda n, d, h: 8 * n * d * d + 4 * n * n * d * d),
-    ("comes as a float", lambda n, d, h: 8.0 * n * d * d + 2 * n * n * d / h),
-    ("for one head only", lambda n, d, h: 6 * n * d * (d // h) + 2 * n * d * d + 4 * n * n * d),
-    ("too many", lambda n, d, h: 24 * n * d * d + 4 * n * n * d),
+    ("it is a float", lambda n, d, h: 8.0 * n * d * d + 2 * n * n * d / h),
+    (
+        "Three projections are counted of one head only",
+        lambda n, d, h: 6 * n * d * (d // h) + 2 * n * d * d + 4 * n * n * d,
+    ),
+    ("feed-forward part", lambda n, d, h: 24 * n * d * d + 4 * n * n * d),
+    ("`\\^` is no power", lambda n, d, h: 8 * n * d ^ 2 + 4 * n ^ 2 * d),
+    ("other units", lambda n, d, h: (8 * n * d * d + 4 * n * n * d) / 1e9),
+    ("logarithm of the right number", lambda n, d, h: math.log(8 * n * d * d + 4 * n * n * d)),
+    ("counted as one operation.*W_O is missing", lambda n, d, h: 3 * n * d * d + 2 * n * n * d),
+    ("counted as one operation.*at full width", lambda n, d, h: 4 * n * d * d + 2 * h * n * n * d),
+    ("counted as one operation.*One product inside", lambda n, d, h: 4 * n * d * d + n * n * d),
+    ("Three products inside the heads are counted", lambda n, d, h: 8 * n * d * d + 6 * n * n * d),
+    ("Five projections are counted", lambda n, d, h: 10 * n * d * d + 4 * n * n * d),
+    ("as for training", lambda n, d, h: 24 * n * d * d),
+    ("counted twice.*not four", lambda n, d, h: 16 * n * d * d + 8 * n * n * d),
 ]
