@@ -11,7 +11,7 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes_of_causal_masks import CAUSAL_MISTAKES
 from mha_course.exercises.mistakes_of_empty_rows import EMPTY_MISTAKES
 from mha_course.exercises.mistakes_of_padding_masks import PADDING_MISTAKES
-from mha_course.exercises.reading_attention import read_attention
+from mha_course.exercises.reading_empty_rows import read_empty_rows
 from mha_course.exercises.reading_lengths import read_padding_mask
 from mha_course.exercises.reading_masks import read_causal_mask
 
@@ -65,7 +65,9 @@ def _empty_inputs(g: Generator) -> list[Case]:
         label: str, lead: tuple[int, ...], n_q: int, n_k: int, d_k: int, d_v: int, **options: object
     ) -> Case:
         dtype = torch.float64 if label == "in float64" else torch.float32
-        tensors = [draw(g, *lead, *shape, dtype=dtype) for shape in ((n_q, d_k), (n_k, d_k), (n_k, d_v))]
+        spread = 8.0 if label == "with large scores" else 1.0
+        shapes = ((n_q, d_k), (n_k, d_k), (n_k, d_v))
+        tensors = [draw(g, *lead, *shape, spread=spread, dtype=dtype) for shape in shapes]
         mask = torch.rand(n_q, n_k, generator=g) < 0.5
         mask[0], mask[1], mask[-1] = False, True, False
         mask[2, 0], mask[2, 1] = True, False
@@ -77,6 +79,8 @@ def _empty_inputs(g: Generator) -> list[Case]:
         case("with a head axis", (3, 2), 7, 5, 8, 4),
         case("without a head axis", (3,), 5, 7, 4, 6),
         case("in float64", (2, 3), 5, 7, 4, 6, required=False),
+        # `exp` of such scores overflows, and -100 is no longer far below them.
+        case("with large scores", (2, 3), 5, 7, 4, 6, required=False),
     ]
 
 
@@ -146,7 +150,7 @@ EXERCISES = (
         inputs=_empty_inputs,
         returns=(Returned("output", ("b", "h", "n_q", "d_v")), Returned("weights", ("b", "h", "n_q", "n_k"))),
         mistakes=EMPTY_MISTAKES,
-        readers=(read_attention,),
+        readers=(read_empty_rows,),
         one_of=_BY_RANK,
         finite_gradients=True,
         hints=(

@@ -18,6 +18,15 @@ def _masked(s: Tensor, m: Tensor) -> Tensor:
     return s.masked_fill(~m, NEG_INF)
 
 
+def _large_negative(s: Tensor, m: Tensor) -> Tensor:
+    return s.masked_fill(~m, -1e9)
+
+
+def _zeroed(w: Tensor, m: Tensor) -> Tensor:
+    """Rows with nothing to attend to set to 0, as they should be."""
+    return w.masked_fill(~m.any(-1, keepdim=True), 0.0)
+
+
 def _nan_to(value: float):
     return {"hide_late": lambda w, m: w.nan_to_num(value)}
 
@@ -59,8 +68,8 @@ EMPTY_MISTAKES = (
         "empty-rows-uniform",
         partial(attend_with, hide=lambda s, m: s.masked_fill(~m, -1e9)),
         (
-            "Rows with nothing to attend to get equal weights: with -1e9 everywhere the differences drown, "
-            "and the row looks at exactly what was hidden."
+            "Rows with nothing to attend to get equal weights (as -1e9 everywhere gives them: the "
+            "differences drown), and look at exactly what was hidden."
         ),
         "rows of the mask without a single True, after the softmax.",
     ),
@@ -80,6 +89,17 @@ EMPTY_MISTAKES = (
             hide=lambda s, m: _masked(s, m | (~m.any(-1, keepdim=True) & (torch.arange(m.shape[-1]) == 0))),
         ),
         "Rows with nothing to attend to look at the first key.",
+        "what such rows should give: zeros.",
+    ),
+    Mistake(
+        "empty-rows-look-at-themselves",
+        partial(
+            attend_with,
+            hide=lambda s, m: _masked(
+                s, m | (~m.any(-1, keepdim=True) & torch.eye(*m.shape, dtype=torch.bool))
+            ),
+        ),
+        "Queries with nothing to attend to look at the key at their own place.",
         "what such rows should give: zeros.",
     ),
     Mistake(
@@ -135,6 +155,73 @@ EMPTY_MISTAKES = (
         "`masked_fill` fills where its mask is True.",
     ),
     Mistake(
+        "polarity-in-the-fill",
+        partial(
+            attend_with,
+            hide=lambda s, m: s.masked_fill(m, NEG_INF),
+            hide_late=lambda w, m: w.masked_fill(~m.any(-1, keepdim=True), 0.0),
+        ),
+        (
+            "The mask is read the wrong way round where scores are filled, and the right way round where "
+            "empty rows are set to 0."
+        ),
+        "`masked_fill` fills where its mask is True.",
+    ),
+    Mistake(
+        "wrong-rows-zeroed",
+        partial(attend_with, hide=_large_negative, hide_late=lambda w, m: w * ~m.any(-1, keepdim=True)),
+        "The wrong rows are set to 0: those with something to attend to. The empty ones keep equal weights.",
+        "which rows `any` is True for.",
+    ),
+    Mistake(
+        "zero-times-infinity",
+        partial(attend_with, hide=lambda s, m: s + (1 - m.float()) * NEG_INF),
+        "Everything is NaN: 0 times infinity, for every key that is open.",
+        "how the mask becomes a number to be added.",
+    ),
+    Mistake(
+        "hidden-scores-zero",
+        partial(attend_with, hide=lambda s, m: s * m, hide_late=_zeroed),
+        "Hidden scores become 0, and exp(0) is 1: hidden keys still get weight. Empty rows are right.",
+        "what a score has to be so that its exponential is 0.",
+    ),
+    Mistake(
+        "mask-added",
+        partial(attend_with, hide=lambda s, m: s + m.to(s.dtype), hide_late=_zeroed),
+        "The mask is added to the scores as 0 and 1: hidden keys still get weight. Empty rows are right.",
+        "what is added to a hidden score.",
+    ),
+    Mistake(
+        "over-the-queries",
+        partial(attend_with, soften=lambda s: s.softmax(-2), hide_late=_zeroed),
+        "The softmax goes over the queries: columns of weights sum to 1. Empty rows are right.",
+        "the axis of the softmax.",
+    ),
+    Mistake(
+        "over-axis-1",
+        partial(attend_with, soften=lambda s: s.softmax(1), hide_late=lambda w, m: w.nan_to_num(0.0)),
+        "The softmax goes over axis 1, the heads. Each head has to spend a weight of 1 by itself.",
+        "the axis of the softmax; counted from the end it has the same number for every rank.",
+    ),
+    Mistake(
+        "over-the-sentences",
+        partial(attend_with, soften=lambda s: s.softmax(0), hide_late=lambda w, m: w.nan_to_num(0.0)),
+        "The softmax goes over axis 0, the sentences of the batch.",
+        "the axis of the softmax; counted from the end it has the same number for every rank.",
+    ),
+    Mistake(
+        "keys-for-values",
+        partial(attend_with, mix=lambda w, k, v: w @ k, hide_late=_zeroed),
+        "The weights multiply the keys, so the output is d_k = {d_k} wide. The values are what is mixed.",
+        "what the weights multiply.",
+    ),
+    Mistake(
+        "scale-d_k",
+        partial(attend_with, factor=lambda q, **s: 1 / q.shape[-1], hide_late=_zeroed),
+        "The scores are divided by d_k = {d_k} itself, not by its root. Empty rows are right.",
+        "the divisor.",
+    ),
+    Mistake(
         "mask-ignored",
         lambda q, k, v, mask: attend_with(q, k, v),
         "The mask is ignored.",
@@ -160,7 +247,7 @@ EMPTY_MISTAKES = (
     Mistake(
         "tiny-denominator",
         lambda q, k, v, mask: _with_small_sum(q, k, v, mask),
-        "0.1 or so is added to the sum to avoid 0/0. Then no row sums to 1.",
+        "Something is added to the sum, as if to avoid 0/0. Then no row sums to 1.",
         "the denominator.",
     ),
 )
