@@ -10,6 +10,7 @@ from torch import Tensor
 from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import tolerance
 
+_FACTORS = (2, 3, 0.5, -1)
 _SYMBOLS = {
     "sentence": "b",
     "token": "n",
@@ -89,10 +90,16 @@ def places(axes: Axes, values: np.ndarray, like: Tensor) -> np.ndarray | None:
     return by_value[right]
 
 
-def changed_evenly(axes: Axes, values: np.ndarray) -> tuple[float, float] | None:
+def changed_evenly(axes: Axes, values: np.ndarray, like: Tensor) -> tuple[float, float] | None:
     """(a, c) such that the values are a * input + c, in whatever order; None when there are none."""
     source, given = np.sort(axes.source), np.sort(values.ravel())
-    if given.shape != source.shape or not given[-1] > given[0]:
+    if given.shape != source.shape:
+        # Some are missing or there twice; then only a factor can be told.
+        factors = (given[-1] / source[-1], given[0] / source[0], *_FACTORS, axes.sizes[-1] ** -0.5)
+        found = (a for a in factors if a and places(axes, values / a, like) is not None)
+        factor = next(found, None)
+        return None if factor is None else (float(factor), 0.0)
+    if not given[-1] > given[0]:
         return None
     for ordered in (given, given[::-1]):
         a = (ordered[-1] - ordered[0]) / (source[-1] - source[0])

@@ -53,6 +53,7 @@ class _Part:
     size: int
     index: np.ndarray
     depends: tuple[int, ...]
+    whole: bool = False  # heads and features in one, counted through
 
 
 def read(axes: Axes, codes: np.ndarray, wanted: tuple[int, ...]) -> Reading | None:
@@ -95,22 +96,22 @@ def _reading(
                 return None
             drives[own] = part
     for part in parts:
-        rest = [j for j in part.depends if drives.get(j) is not part]
         if len(part.depends) == 1:
             said = _along(axes, part, _line(part, part.depends[0]))
             found.cost += said.cost
             found.clauses += [_within(part) + said.words] if said.words else []
-        elif len(part.depends) == 2 and joined and "head" not in part.word and part.symbol == "d_model":
-            for j in part.depends:
-                if drives.get(j) not in (None, part):
-                    return None
-                drives[j] = part
+        elif len(part.depends) == 2 and part.whole and not any(j in drives for j in part.depends):
+            drives |= dict.fromkeys(part.depends, part)
             _blocks(part, found)
         elif len(part.depends) == 2:
-            if len(rest) != 1 or rest[0] not in drives:
+            others = [j for j in part.depends if drives.get(j, part) is not part]
+            if len(others) != 1:
                 return None
-            _conditional(part, drives[rest[0]], next(j for j in part.depends if j != rest[0]), rest[0], found)
-    if joined and not any(part.symbol == "d_model" and len(part.depends) == 2 for part in parts):
+            own = next(j for j in part.depends if j != others[0])
+            if drives.setdefault(own, part) is not part:
+                return None
+            _conditional(part, drives[others[0]], own, others[0], found)
+    if joined and not any(part.whole and len(part.depends) == 2 for part in parts):
         found.cost += 0.5
     _constants(axes, parts, drives, view, found)
     _layout(axes, parts, drives, view, codes.shape, wanted, found)
@@ -127,20 +128,20 @@ def _parts(axes: Axes, codes: np.ndarray, joined: bool) -> list[_Part] | None:
             if size == 1:
                 return None
             word = "feature" if len(axes.input_axes) < len(axes.sizes) else "column"
-            symbol, size, index = "d_model", size * axes.sizes[last], index * axes.sizes[last] + digits[last]
+            symbol, size, index = "h * d_k", size * axes.sizes[last], index * axes.sizes[last] + digits[last]
         elif joined and i == last:
             continue
         depends = tuple(j for j in range(index.ndim) if (index != index.take([0], axis=j)).any())
         if len(depends) > 2:
             return None
-        parts.append(_Part(word, symbol, size, index, depends))
+        parts.append(_Part(word, symbol, size, index, depends, joined and i == head))
     return parts
 
 
 def _along(axes: Axes, part: _Part, held: list[int]) -> Along:
     """In words, what stands along an axis; whole heads where columns come in such blocks."""
     size = axes.sizes[-1]
-    if part.word == "column" and part.symbol == "d_model" and len(held) % size == 0:
+    if part.word == "column" and part.whole and len(held) % size == 0:
         blocks = [held[k : k + size] for k in range(0, len(held), size)]
         if all(block == list(range(block[0], block[0] + size)) and block[0] % size == 0 for block in blocks):
             return along("head", part.size // size, [block[0] // size for block in blocks])
@@ -156,7 +157,7 @@ def _own_axis(part: _Part) -> int | None:
     """The one axis along which this part runs; of two, the one along which it takes all its values."""
     if len(part.depends) == 1:
         return part.depends[0]
-    if len(part.depends) != 2 or part.symbol == "d_model" and part.word in ("feature", "column"):
+    if len(part.depends) != 2 or part.whole:
         return None
     full = [j for j in part.depends if part.index.shape[j] == part.size]
     return full[0] if len(full) == 1 else None
@@ -236,7 +237,7 @@ def _constants(axes: Axes, parts: list[_Part], drives: dict[int, _Part], view: V
         found.cost += 2
         head = axes.words.index("head")
         if view.shape[j] == axes.sizes[head] and any(
-            part.symbol in ("h", "d_model") for part in drives.values()
+            part.symbol == "h" or part.whole for part in drives.values()
         ):
             drives[j] = _Part("head", "h", view.shape[j], np.empty(0), ())
             found.clauses.append("every head holds all features: nothing is cut")

@@ -12,7 +12,9 @@ from mha_course.exercises.witness import counted
 
 def mixed(axes: Axes, codes: np.ndarray) -> str:
     """For one that can't be read axis by axis: what each row of the result mixes."""
-    rows = codes.reshape(-1, codes.shape[-1]) if codes.ndim else codes.reshape(1, -1)
+    if codes.ndim < 2:
+        return ""
+    rows = codes.reshape(-1, codes.shape[-1])
     digits = axes.digits(rows)
     order = [i for i in axes.order if axes.words[i] not in ("feature", "column") and axes.sizes[i] > 1]
     meant = {"head"} if axes.groups[-1] > 1 else set()
@@ -46,3 +48,34 @@ def _blended(axes: Axes, codes: np.ndarray) -> str:
                 the = names(axes.words[i], [k])
                 return f"What should be {the} holds numbers of {names(axes.words[i], there)}."
     return ""
+
+
+def right_parts(axes: Axes, codes: np.ndarray) -> str:
+    """Heads, sentences or tokens that are right while others are not; "" when there are none."""
+    wrong = codes.reshape([axes.sizes[i] for i in axes.order]) != axes.right()
+    for axis, i in enumerate(axes.order):
+        fine = [k for k in range(axes.sizes[i]) if not wrong.take(k, axis=axis).any()]
+        if fine:
+            are = "is" if len(fine) == 1 else "are"
+            return f"{names(axes.words[i], fine).capitalize()} {are} right, the others are not."
+    return ""
+
+
+def lost_numbers(axes: Axes, codes: np.ndarray) -> str:
+    """Which numbers are missing, and that others are there twice; whole heads, tokens, ... by name."""
+    there = np.zeros(len(axes.source), dtype=int)
+    np.add.at(there, codes.ravel(), 1)
+    if (there == 1).all():
+        return "Every number of the input is there once, in another place."
+    lost = (there == 0).reshape(axes.sizes)
+    gone = []
+    for axis, word in enumerate(axes.words):
+        other = tuple(a for a in range(lost.ndim) if a != axis)
+        whole = [int(k) for k in np.flatnonzero(lost.all(axis=other))]
+        if whole and axes.sizes[axis] > 1:
+            gone.append(names(word, whole))
+    missing = f"{int(lost.sum())} of {len(axes.source)} numbers of the input are missing"
+    missing += f" (all of {' and of '.join(gone)})" if gone else ""
+    twice = int((there > 1).sum())
+    more = f"; {twice} stand there more than once" if twice else ""
+    return f"{missing if lost.any() else 'No number is missing'}{more}."

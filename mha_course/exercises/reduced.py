@@ -109,7 +109,8 @@ def _unfilled(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding 
         gone = [k for k in range(right.shape[axis]) if empty.take(k, axis=axis).mean() > 0.99]
         gone = gone or [k for k in range(right.shape[axis]) if not have.take(k, axis=axis).any()]
         if gone and axes.sizes[i] > 1:
-            whole.append(names(axes.words[i], gone))
+            inside = " of each head" if axes.symbols[i] == "d_k" else ""
+            whole.append(names(axes.words[i], gone) + inside)
             slices += [(axis, k) for k in gone]
     covered = np.zeros_like(empty)
     for axis, k in slices:
