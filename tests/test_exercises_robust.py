@@ -298,3 +298,11 @@ def test_what_torch_cannot_do_is_an_error_and_not_an_empty_function() -> None:
     verdict = check("attention", lambda q, k, v, mask=None: (v, torch.softmax(q > 0, -1)))
     assert verdict.diagnosis == "raised", verdict
     assert "Bool" in verdict.message or "bool" in verdict.message
+
+
+def test_a_tensor_of_another_class_is_a_tensor() -> None:
+    class Mine(torch.Tensor):
+        pass
+
+    assert check("split_heads", lambda x, h: right(x, h).as_subclass(Mine)).passed
+    assert check("split_heads", lambda x, h: (2 * right(x, h)).as_subclass(Mine)).diagnosis != "not-judged"

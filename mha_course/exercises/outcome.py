@@ -131,7 +131,7 @@ def _leaf(part: Any) -> tuple[Tensor, str]:
     if isinstance(part, Tensor):
         if part.device.type != "cpu":
             return nothing, f"on {part.device}"
-        part = part.detach()
+        part = part.detach().as_subclass(Tensor)  # a subclass may compare in its own way
         part = part.to_dense() if part.layout != torch.strided else part
         return part.resolve_conj().clone(), ""
     if isinstance(part, (bool, np.bool_)):
