@@ -66,29 +66,6 @@ def gradient_attention(q, k, v, mask=None):
     return weights @ v, weights
 
 
-def guarded_rows(q, k, v, mask):
-    weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -math.inf).softmax(-1).nan_to_num(0.0)
-    return weights @ v, weights
-
-
-def multiplied_rows(q, k, v, mask):
-    weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, -1e9).softmax(-1) * mask
-    return weights @ v, weights
-
-
-def three_axes_rows(q, k, v, mask):
-    scores = torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(q.shape[-1])
-    powers = scores.exp() * mask
-    weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-30)
-    return torch.einsum("bqk,bkd->bqd", weights, v), weights
-
-
-def clamped_rows(q, k, v, mask):
-    powers = (q @ k.mT / q.shape[-1] ** 0.5).exp() * mask
-    weights = powers / powers.sum(-1, keepdim=True).clamp_min(1e-30)
-    return weights @ v, weights
-
-
 def looked_up(tokens, vocabulary):
     ids = []
     for token in tokens:
@@ -143,25 +120,6 @@ RIGHT: dict[str, list[Callable]] = {
             np.concatenate([values[i, t] for i, t in enumerate(targets)])
         ),
     ],
-    "causal_mask": [
-        lambda n: torch.ones(n, n).tril().bool(),
-        lambda n: torch.ones(n, n, dtype=torch.bool).tril(),
-        lambda n: ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1),
-        lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)]),
-        lambda n: torch.arange(n).unsqueeze(1).ge(torch.arange(n)),
-        lambda n: torch.from_numpy(np.tri(n, dtype=bool)),
-        lambda n: torch.tril(torch.ones(n, n)) == 1,
-    ],
-    "padding_mask": [
-        lambda lengths, n: (torch.arange(n) < lengths[:, None])[:, None, None],
-        lambda lengths, n: (torch.arange(n) < torch.tensor(lengths)[:, None])[:, None, None],
-        lambda lengths, n: torch.stack([torch.arange(n) < i for i in lengths]).unsqueeze(1).unsqueeze(1),
-        lambda lengths, n: torch.tensor([[True] * int(i) + [False] * (n - int(i)) for i in lengths])[
-            :, None, None
-        ],
-        lambda lengths, n: torch.arange(n).expand(len(lengths), 1, 1, n) < lengths.view(-1, 1, 1, 1),
-    ],
-    "empty_rows": [guarded_rows, multiplied_rows, clamped_rows, three_axes_rows],
     "head_contributions": [
         lambda z, w: torch.einsum("bhnd,hdm->bhnm", z, w.view(z.shape[1], z.shape[3], -1)),
         lambda z, w: torch.stack([z[:, i] @ w.chunk(z.shape[1])[i] for i in range(z.shape[1])], dim=1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,37 +18,6 @@ from mha_course.exercises import check
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MHA_COURSE_HOME", str(tmp_path))
-
-
-def chunked_heads(x, w_q, w_k, w_v, h):
-    qs, ks, vs = ((x @ w).chunk(h, dim=-1) for w in (w_q, w_k, w_v))
-    return torch.cat([F.scaled_dot_product_attention(*qkv) for qkv in zip(qs, ks, vs, strict=True)], dim=-1)
-
-
-def einsum_heads(x, w_q, w_k, w_v, h):
-    q, k, v = (torch.einsum("bnd,dhk->bhnk", x, w.unflatten(1, (h, -1))) for w in (w_q, w_k, w_v))
-    weights = (torch.einsum("bhqd,bhkd->bhqk", q, k) / q.shape[-1] ** 0.5).softmax(-1)
-    return torch.einsum("bhqk,bhkd->bqhd", weights, v).flatten(2)
-
-
-def folded_heads(x, w_q, w_k, w_v, h):
-    b, n, d_model = x.shape
-    d_k = d_model // h
-    q, k, v = ((x @ w).view(b, n, h, d_k).permute(0, 2, 1, 3).reshape(b * h, n, d_k) for w in (w_q, w_k, w_v))
-    out = torch.softmax(q @ k.transpose(1, 2) / math.sqrt(d_k), -1) @ v
-    return out.view(b, h, n, d_k).permute(0, 2, 1, 3).contiguous().view(b, n, d_model)
-
-
-def numpy_heads(x, w_q, w_k, w_v, h):
-    x, w_q, w_k, w_v = (t.numpy() for t in (x, w_q, w_k, w_v))
-    d_k = x.shape[-1] // h
-    out = np.zeros_like(x)
-    for i in range(h):
-        mine = slice(i * d_k, (i + 1) * d_k)
-        q, k, v = x @ w_q[:, mine], x @ w_k[:, mine], x @ w_v[:, mine]
-        scores = np.exp(q @ k.transpose(0, 2, 1) / math.sqrt(d_k))
-        out[..., mine] = scores / scores.sum(-1, keepdims=True) @ v
-    return torch.from_numpy(out)
 
 
 def summed_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
@@ -86,8 +54,6 @@ def linear_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
 
 
 RIGHT: dict[str, list[Callable]] = {
-    "loop_heads": [chunked_heads, einsum_heads, folded_heads, numpy_heads],
-    "batched_heads": [chunked_heads, einsum_heads, folded_heads, numpy_heads],
     "multi_head_attention": [summed_layer, torch_layer, fused_layer, linear_layer],
 }
 

@@ -24,43 +24,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def numpy_layer(scale: Callable[[int, int], float]) -> Callable:
-    def layer(x, w_q, w_k, w_v, h):
-        x, w_q, w_k, w_v = (t.numpy() for t in (x, w_q, w_k, w_v))
-        size, out = x.shape[-1] // h, []
-        for i in range(h):
-            part = slice(i * size, i * size + size)
-            scores = np.matmul(x @ w_q[:, part], np.swapaxes(x @ w_k[:, part], 1, 2)) * scale(size, size * h)
-            powers = np.exp(scores)
-            out.append(powers / powers.sum(-1, keepdims=True) @ (x @ w_v[:, part]))
-        return torch.from_numpy(np.concatenate(out, -1))
-
-    return layer
-
-
-def sliced_input(x, w_q, w_k, w_v, h):
-    outs = []
-    for i, part in enumerate(x.chunk(h, dim=2)):
-        size = part.shape[2]
-        rows = slice(i * size, (i + 1) * size)
-        outs.append(F.scaled_dot_product_attention(*(part @ w[rows, rows] for w in (w_q, w_k, w_v))))
-    return torch.cat(outs, 2)
-
-
-def overwritten(x, w_q, w_k, w_v, h):
-    size = x.shape[-1] // h
-    for i in range(h):
-        mine = [(x @ w)[..., i * size : (i + 1) * size] for w in (w_q, w_k, w_v)]
-        out = F.scaled_dot_product_attention(*mine)
-    return out
-
-
-def never_moving_slice(x, w_q, w_k, w_v, h):
-    size = x.shape[-1] // h
-    head = F.scaled_dot_product_attention(*((x @ w)[..., :size] for w in (w_q, w_k, w_v)))
-    return head.repeat(1, 1, h)
-
-
 def einsum_layer(x, w_q, w_k, w_v, w_o, h, mask=None, *, hidden=float("-inf"), turn=False, out="bqm,md->bqd"):
     q, k, v = (torch.einsum("bnd,dhk->bnhk", x, w.unflatten(1, (h, -1))) for w in (w_q, w_k, w_v))
     scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(q.shape[-1])
@@ -81,14 +44,6 @@ def masked_late(q, k, v, mask=None):
     weights = F.softmax(torch.bmm(q, k.transpose(1, 2)) / np.sqrt(q.shape[2]), dim=2)
     weights = weights if mask is None else torch.where(mask, weights, torch.zeros(()))
     return torch.bmm(weights, v), weights
-
-
-def loop_mask(n, *, keep):
-    mask = torch.zeros(n, n, dtype=torch.bool)
-    for query in range(n):
-        for key in range(n):
-            mask[query, key] = keep(query, key)
-    return mask
 
 
 STYLES: list[tuple[str, str, Callable]] = [
@@ -122,28 +77,6 @@ STYLES: list[tuple[str, str, Callable]] = [
         ),
     ),
     ("attention", "mask-ignored", lambda q, k, v, mask=None: masked_late(q, k, v)),
-    ("loop_heads", "no-scale", numpy_layer(lambda d_k, d_model: 1)),
-    ("batched_heads", "scale-sqrt-d_model", numpy_layer(lambda d_k, d_model: 1 / math.sqrt(d_model))),
-    ("loop_heads", "input-sliced", sliced_input),
-    ("loop_heads", "last-head-only", overwritten),
-    ("loop_heads", "first-slice-for-all", never_moving_slice),
-    ("causal_mask", "self-hidden", functools.partial(loop_mask, keep=lambda q, k: k < q)),
-    ("causal_mask", "future-for-past", functools.partial(loop_mask, keep=lambda q, k: k >= q)),
-    ("causal_mask", "polarity", lambda n: torch.triu(torch.ones(n, n), 1).bool()),
-    ("causal_mask", "numbers-for-booleans", lambda n: torch.from_numpy(np.tri(n)).long()),
-    (
-        "padding_mask",
-        "one-too-many",
-        lambda lengths, n: torch.stack([torch.arange(n) <= i for i in lengths])[:, None, None],
-    ),
-    (
-        "padding_mask",
-        "without-the-middle-axes",
-        lambda lengths, n: torch.tensor([[t < i for t in range(n)] for i in lengths]),
-    ),
-    ("empty_rows", "empty-rows-uniform", lambda q, k, v, mask: rows(q, k, v, mask, -1e9)),
-    ("empty_rows", "empty-rows-uniform", lambda q, k, v, mask: rows(q, k, v, mask, torch.finfo(q.dtype).min)),
-    ("empty_rows", "empty-rows-nan", lambda q, k, v, mask: rows(q, k, v, mask, -math.inf)),
     (
         "head_contributions",
         "columns-for-rows",
@@ -179,13 +112,6 @@ def renormalised(q, k, v, mask):
     powers = (q @ k.mT / q.shape[-1] ** 0.5).exp() * mask
     weights = powers / powers.sum(-1, keepdim=True)
     return weights @ v, weights
-
-
-def rows(q, k, v, mask, hidden):
-    weights = torch.where(
-        mask, torch.einsum("...qd,...kd->...qk", q, k) / q.shape[-1] ** 0.5, hidden
-    ).softmax(-1)
-    return torch.einsum("...qk,...kd->...qd", weights, v), weights
 
 
 @pytest.mark.parametrize(
