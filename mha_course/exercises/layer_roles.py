@@ -9,7 +9,7 @@ from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.layer_probes import Call
-from mha_course.exercises.outcome import close
+from mha_course.exercises.outcome import agree, close
 
 _LOOK = "which matrix stands where, in the code and in the `def` line."
 
@@ -29,6 +29,7 @@ def exchanged_roles(evidence: Evidence, i: int, call: Call) -> Finding | None:
         if all(_again(evidence, k, at, with_w_o) for k in _others(evidence, i)):
             says = _in_words(at, names, with_w_o)
             if says:
+                says += " And the mask has no effect." if with_w_o and _mask_idle(evidence, call) else ""
                 return Finding("matrices-exchanged", says, look=_LOOK)
     return None
 
@@ -77,6 +78,15 @@ def _others(evidence: Evidence, i: int) -> list[int]:
         and not (len(case.arguments) > 6 and case.arguments[6] is not None)
     ]
     return found[:1]
+
+
+def _mask_idle(evidence: Evidence, call: Call) -> bool:
+    """Whether a mask makes no difference."""
+    for case, got in zip(evidence.cases, evidence.got, strict=True):
+        if len(case.arguments) > 6 and case.arguments[6] is not None and got.error is None:
+            bare = call((*case.fresh()[:6], None))
+            return agree(bare, got)
+    return False
 
 
 def _in_words(at: list[int], names: list[list[str]], with_w_o: bool) -> str:

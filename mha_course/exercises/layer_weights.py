@@ -52,8 +52,6 @@ def read_hidden(mask: Tensor, call: Call) -> Finding | None:
     lengths = (torch.arange(n) < torch.tensor([[4], [2]]))[:, None, None, :]
     if mask.ndim == 2:
         tried = [open_, causal]
-        if torch.equal(mask, torch.ones_like(mask).tril()):
-            tried.reverse()
     else:
         tried = [lengths if mask.shape[-2] == 1 else lengths & causal]
     for one, spread in itertools.product(tried, (1.0, 5.0, 9.0)):

@@ -13,6 +13,7 @@ from mha_course.exercises.counted_operations import read_operations
 from mha_course.exercises.counted_parameters import read_parameters
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.layer_roles import exchanged_roles
+from mha_course.exercises.layer_shapes import shape_of_a_layer
 from mha_course.exercises.lesson_04_heads import projected
 from mha_course.exercises.mistakes_07 import COUNT_MISTAKES, FLOP_MISTAKES
 from mha_course.exercises.mistakes_of_layers import LAYER_MISTAKES
@@ -173,7 +174,7 @@ EXERCISES = (
         inputs=_layer_inputs,
         returns=(Returned("output", ("b", "n", "d_model")),),
         mistakes=LAYER_MISTAKES,
-        readers=(done_afterwards, exchanged_roles, changed_on_the_way, read_layer),
+        readers=(done_afterwards, shape_of_a_layer, exchanged_roles, changed_on_the_way, read_layer),
         hints=(
             "You have written every part: batched_heads, a mask, and what comes after the concatenation.",
             "Five steps: project, split, attend (with the mask before the softmax), concat, W_O.",

@@ -224,23 +224,14 @@ _OFTEN = {
     "mask-ignored",
     "mask-polarity",
     "mask-after-softmax",
-    "mask-transposed",
     "no-scale",
     "scale-sqrt-d_model",
-    "scale-d_k",
     "over-the-queries",
-    "over-the-heads",
     "no-softmax",
     "queries-and-keys-swapped",
-    "values-not-projected",
-    "weights-transposed",
     "projections-transposed",
     "view-without-transpose",
-    "interleaved",
-    "first-slice-for-all",
     "merge-without-transpose",
-    "merge-interleaved",
-    "heads-not-split",
 }
 
 
