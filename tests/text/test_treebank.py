@@ -1,0 +1,55 @@
+"""CoNLL-U is read as the format says, and what is no CoNLL-U is refused with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mha_course.text.treebank import read_conllu
+
+TEXT = """\
+# sent_id = one
+# text = I can't see the dogs' park.
+1\tI\tI\tPRON\t_\t_\t4\tnsubj\t_\t_
+2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tca\tcan\tAUX\t_\t_\t4\taux\t_\t_
+3\tn't\tnot\tPART\t_\t_\t4\tadvmod\t_\t_
+4\tsee\tsee\tVERB\t_\t_\t0\troot\t_\t_
+5\tthe\tthe\tDET\t_\t_\t6\tdet\t_\t_
+6\tdogs\tdog\tNOUN\t_\t_\t8\tnmod:poss\t_\tSpaceAfter=No
+7\t'\t's\tPART\t_\t_\t6\tcase\t_\t_
+8\tpark\tpark\tNOUN\t_\t_\t4\tobj\t_\tSpaceAfter=No
+8.1\tgone\tgo\tVERB\t_\t_\t_\t_\t_\t_
+9\t.\t.\tPUNCT\t_\t_\t4\tpunct\t_\t_
+
+1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_
+2\t!\t!\tPUNCT\t_\t_\t1\tpunct\t_\t_
+"""
+
+
+def test_words_heads_and_relations(tmp_path: Path) -> None:
+    path = tmp_path / "two.conllu"
+    path.write_text(TEXT, encoding="utf-8")
+    first, second = read_conllu(path)
+    assert first.words == ("I", "ca", "n't", "see", "the", "dogs", "'", "park", ".")
+    assert first.heads == (3, 3, 3, -1, 5, 7, 5, 3, 3)
+    assert first.relations[5] == "nmod:poss" and first.upos[3] == "VERB"
+    assert second.words == ("Go", "!")
+    assert read_conllu(path, subtypes=False)[0].relations[5] == "nmod"
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_", "line 1: 9 columns"),
+        ("1\tGo\tgo\tVERB\t_\t_\t_\troot\t_\t_", "line 1: the head is '_'"),
+        ("1\tGo\tgo\tVERB\t_\t_\t1\troot\t_\t_", "last sentence: a tree has one root"),
+        ("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n2\tnow\tnow\tADV\t_\t_\t7\tadvmod\t_\t_\n", "indices"),
+    ],
+)
+def test_what_is_no_conllu_is_refused_with_its_place(tmp_path: Path, bad: str, words: str) -> None:
+    path = tmp_path / "bad.conllu"
+    path.write_text(bad, encoding="utf-8")
+    with pytest.raises(ValueError, match="bad.conllu.*" + words):
+        read_conllu(path)
