@@ -67,6 +67,8 @@ def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls
     got = evidence.got[i]
     if got.error is not None:
         return None  # an error hides what was computed
+    if not any(bool(leaf.any()) for leaf in got.leaves):
+        return None  # nothing but 0 comes from so many things that it tells of none
     settings = [
         (mistake, ways)
         for mistake, ways in zip(evidence.exercise.mistakes, outcomes, strict=True)

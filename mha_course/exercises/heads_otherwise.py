@@ -130,6 +130,28 @@ SETTINGS: tuple[tuple[Words, dict[str, Any]], ...] = (
         ("Queries meet the keys of all sentences, summed up: an index of the batch got lost.", _SCORES),
         {"compare": lambda q, k: q @ k.sum(0, keepdim=True).mT},
     ),
+    *(
+        (
+            (
+                f"Scores are cut off at {c} (a clamp): larger differences get lost.",
+                "what is done to large scores.",
+            ),
+            {"soften": lambda s, low=low, high=high: s.clamp(low, high).softmax(-1)},
+        )
+        for c in (1, 2, 3, 4, 5, 8, 10)
+        for low, high in ((None, c), (-c, c))
+    ),
+    (
+        (
+            "Each column is divided by a row's sum: the sum has lost its axis (`keepdim`).",
+            "the shape of the sum that divides.",
+        ),
+        {"soften": lambda s: s.exp() / s.exp().sum(-1).unsqueeze(-2)},
+    ),
+    (
+        ("The tokens of keys or of values stand in reversed order.", "a flip."),
+        {"mix": lambda w, k, v: w @ v.flip(-2)},
+    ),
     (("The keys are added to the weighted sum.", _AFTER), {"mix": lambda w, k, v: w @ v + k}),
     (("The weighted sum is taken from the values.", _AFTER), {"mix": lambda w, k, v: v - w @ v}),
     (("The tokens of the result stand in reversed order.", _AFTER), _behind(lambda y: y.flip(1))),
@@ -146,6 +168,10 @@ SETTINGS: tuple[tuple[Words, dict[str, Any]], ...] = (
     (
         ("Every sentence gets the result of the first one.", "what happens to axis 0."),
         _behind(lambda y: y[:1].expand_as(y)),
+    ),
+    (
+        ("Every sentence gets the result of the last one.", "what happens to axis 0."),
+        _behind(lambda y: y[-1:].expand_as(y)),
     ),
     (
         ("Every sentence gets the mean of the results of all.", "what happens to axis 0."),

@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes_of_heads import head_mistakes
 from mha_course.exercises.reading_heads import read_all_heads
+from mha_course.exercises.reading_plainly import read_plainly
 from mha_course.exercises.wrong_attention import heads_with
 
 
@@ -86,7 +87,7 @@ EXERCISES = (
         inputs=_inputs,
         returns=_RETURNS,
         mistakes=_MISTAKES,
-        readers=(read_all_heads,),
+        readers=(read_plainly, read_all_heads),
         hints=(
             "Write one head first. The loop changes only which columns it uses.",
             "`w_q[:, i * d_k : (i + 1) * d_k]` are head i's columns. Collect the results in a list.",
@@ -111,7 +112,7 @@ EXERCISES = (
         inputs=_inputs,
         returns=_RETURNS,
         mistakes=_MISTAKES,
-        readers=(read_all_heads,),
+        readers=(read_plainly, read_all_heads),
         hints=(
             "You have all parts: split, scores, softmax, weighted sum, merge.",
             (

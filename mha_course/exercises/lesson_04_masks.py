@@ -14,6 +14,7 @@ from mha_course.exercises.mistakes_of_padding_masks import PADDING_MISTAKES
 from mha_course.exercises.reading_empty_rows import read_empty_rows
 from mha_course.exercises.reading_lengths import read_padding_mask
 from mha_course.exercises.reading_masks import read_causal_mask
+from mha_course.exercises.reading_plainly import read_plainly
 
 
 def causal_mask(n: int) -> Tensor:
@@ -150,7 +151,7 @@ EXERCISES = (
         inputs=_empty_inputs,
         returns=(Returned("output", ("b", "h", "n_q", "d_v")), Returned("weights", ("b", "h", "n_q", "n_k"))),
         mistakes=EMPTY_MISTAKES,
-        readers=(read_empty_rows,),
+        readers=(read_plainly, read_empty_rows),
         one_of=_BY_RANK,
         finite_gradients=True,
         hints=(

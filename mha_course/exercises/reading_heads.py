@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
+from mha_course.exercises.factors import times_right
 from mha_course.exercises.heads_otherwise import FUNCTIONS, SETTINGS
 from mha_course.exercises.layer_probes import Call
 from mha_course.exercises.outcome import close
@@ -30,7 +31,7 @@ def read_all_heads(evidence: Evidence, i: int, call: Call) -> Finding | None:
     if got[0].shape != want[0].shape:
         return _width(evidence, i)
     found = _number_of_heads(evidence, i) or _which_meet(evidence, i) or _sums(evidence, i)
-    found = found or read_heads(evidence, i, call)
+    found = found or times_right(evidence) or read_heads(evidence, i, call)
     if found is None or found.id in _VAGUE:
         mixed = _sentences_mix(evidence, i, call)
         if mixed:
@@ -77,6 +78,10 @@ def _width(evidence: Evidence, i: int) -> Finding | None:
     if width == h * d_model:
         says = f"That is h times d_model: each of the {h} heads is d_model wide, not d_k = {d_k}."
         return Finding("heads-too-wide", f"{start} {says}", look="which of queries, keys and values are cut.")
+    always = _always_wide(evidence)
+    if always:
+        says = f"The slices are {always} wide, whatever d_k is; here d_k = {d_k}."
+        return Finding("slices-of-another-width", f"{start} {says}", look="where `d_k` takes part.")
     if width % h == 0 and width // h in (d_k - 1, d_k + 1):
         less = "one less" if width // h < d_k else "one more"
         says = (
@@ -99,6 +104,18 @@ def _width(evidence: Evidence, i: int) -> Finding | None:
         return Finding("slices-off-by-one", f"{start} {says}: a slice starts or ends one off.", look=look)
     says = f"The slices are not all d_k = {d_k} wide: together they have {width} features, not {d_model}."
     return Finding("slices-unlike", f"{start} {says}", look=f"{look} Brackets count.")
+
+
+def _always_wide(evidence: Evidence) -> int | None:
+    """The width of a head, where it is the same in cases that differ in d_k."""
+    widths, wanted = set(), set()
+    for j in _ordinary(evidence):
+        sizes, have = evidence.cases[j].sizes, evidence.got[j].leaves[0]
+        if have.ndim != 3 or sizes["h"] == 1 or have.shape[-1] % sizes["h"]:
+            continue
+        widths.add(have.shape[-1] // sizes["h"])
+        wanted.add(sizes["d_model"] // sizes["h"])
+    return widths.pop() if len(widths) == 1 < len(wanted) else None
 
 
 def _number_of_heads(evidence: Evidence, i: int) -> Finding | None:

@@ -138,10 +138,11 @@ def _interval(tables: list[tuple[Case, Tensor]]) -> list[Part]:
                 hidden = "Hidden" if turned else "Open"
                 says = f"{hidden} are the positions from {start} up to, not including, {stop}."
                 return [Part("another-interval", says, look)]
-    longer = [row for row, wanted in _rows(tables) if bool((row & ~wanted).any())]
-    some = "padding is open" if longer else "real tokens are hidden"
-    sentence = next(i for i, (row, wanted) in enumerate(_rows(tables)) if not torch.equal(row, wanted))
-    says = f"In sentence {sentence + 1} (length {_lengths(case)[sentence % len(table)]}) {some}."
+    rows = _rows([tables[0]])
+    sentence = next((k for k, (row, wanted) in enumerate(rows) if not torch.equal(row, wanted)), 0)
+    row, wanted = rows[sentence]
+    some = "padding is open" if bool((row & ~wanted).any()) else "real tokens are hidden"
+    says = f"In sentence {sentence + 1} (length {_lengths(case)[sentence]}) {some}."
     return [Part("some-sentences-wrong", says, look)]
 
 

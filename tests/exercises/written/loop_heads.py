@@ -245,6 +245,16 @@ def in_its_own_input(x, w_q, w_k, w_v, h):
     return x
 
 
+def remembering():
+    kept = []
+
+    def heads(x, w_q, w_k, w_v, h):
+        kept.append(looped(x, w_q, w_k, w_v, h))
+        return kept[0]
+
+    return heads
+
+
 def largest_two(s):
     return s.masked_fill(s < s.topk(min(2, s.shape[-1])).values[..., -1:], -torch.inf).softmax(-1)
 
@@ -570,8 +580,8 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("queries are added", lambda x, w_q, *rest: looped(x, w_q, *rest) + x @ w_q),
     ("input is added", lambda x, *rest: x + looped(x, *rest)),
     ("something fixed is added", lambda *a: looped(*a) + 0.1),
-    ("1/n times", lambda x, *rest: looped(x, *rest) / x.shape[1]),
-    ("1/h times", lambda *a: numpied(*a) / a[-1]),
+    ("divided by n", lambda x, *rest: looped(x, *rest) / x.shape[1]),
+    ("divided by h", lambda *a: numpied(*a) / a[-1]),
     ("ReLU", partial(looped, mix=lambda a, v: a @ v.relu())),
     ("ReLU", lambda *a: looped(*a).relu()),
     ("ReLU", partial(looped, take=lambda y, i, d_k, h: y[..., i * d_k : (i + 1) * d_k].relu())),
@@ -600,7 +610,16 @@ UNLISTED: list[tuple[str, Callable]] = [
     ),
     ("multiplied with each other", partial(looped, join=lambda zs: torch.stack(zs).prod(0))),
     ("multiplied by `w_v` once more", lambda x, w_q, w_k, w_v, h: looped(x, w_q, w_k, w_v, h) @ w_v),
-    ("first one", lambda x, *rest: looped(x[:1], *rest).expand_as(x)),
+    ("2 holds what belongs to sentence 1", lambda x, *rest: looped(x[:1], *rest).expand_as(x)),
+    ("2 holds nothing but 0", lambda x, *rest: looped(x, *rest) * (torch.arange(len(x)) == 0).view(-1, 1, 1)),
+    ("last one|what belongs to sentence", lambda x, *rest: looped(x[-1:], *rest).expand_as(x)),
+    ("Everything is 0", lambda x, *rest: looped(x, *rest) * 0),
+    ("Everything is NaN", lambda x, *rest: looped(x, *rest) * math.nan),
+    ("multiplied by 2, whatever the sizes", lambda x, *rest: looped(x, *rest) * 2),
+    ("cut off at 3", partial(looped, weigh=lambda s: s.clamp(max=3).softmax(-1))),
+    ("keepdim", partial(looped, weigh=lambda s: s.exp() / s.exp().sum(-1)[:, None])),
+    ("slices are 3 wide, whatever", partial(looped, take=lambda y, i, d_k, h: y[..., i * 3 : i * 3 + 3])),
+    ("earlier one gave", remembering()),
     ("different results", partial(looped, weigh=lambda s: F.dropout(s.softmax(-1), 0.1))),
     ("for one sentence", lambda *a: looped(*a).squeeze()),
     ("with large scores", partial(looped, weigh=lambda s: s.clamp(-30, 30).softmax(-1))),
