@@ -59,30 +59,28 @@ def questions(
     word is asked for the rarest one (ties count as hits), punctuation is no target. A head with several
     dependents of one relation hits with any of them; the first and the last word have one neighbour only.
     """
-    n, index = len(sentence), {criterion: i for i, criterion in enumerate(criteria)}
+    n, index = len(sentence), {criterion.name: i for i, criterion in enumerate(criteria)}
     asked: dict[tuple[int, int], set[int]] = {}
 
-    def ask(criterion: Criterion, row: int, target: int) -> None:
-        if criterion in index:
-            asked.setdefault((index[criterion], row), set()).add(target)
+    def ask(name: str, row: int, target: int) -> None:
+        if name in index:
+            asked.setdefault((index[name], row), set()).add(target)
 
     for i in range(n):
         if i > 0:
-            ask(Criterion("positional", PREVIOUS), i, i - 1)
+            ask(PREVIOUS, i, i - 1)
         if i < n - 1:
-            ask(Criterion("positional", NEXT), i, i + 1)
+            ask(NEXT, i, i + 1)
     for dependent, head, relation in sentence.arcs():
-        to_head = Criterion("syntactic", f"{relation}: {TO_HEAD}", relation, TO_HEAD)
-        ask(to_head, dependent, head)
-        to_dependent = Criterion("syntactic", f"{relation}: {TO_DEPENDENT}", relation, TO_DEPENDENT)
-        ask(to_dependent, head, dependent)
+        ask(f"{relation}: {TO_HEAD}", dependent, head)
+        ask(f"{relation}: {TO_DEPENDENT}", head, dependent)
     if counts is not None:
         one, two = rarest_words(sentence, counts)
         for i in range(n):
             for target in one:
-                ask(Criterion("rare", RAREST), i, target)
+                ask(RAREST, i, target)
             for target in two:
-                ask(Criterion("rare", TWO_RAREST), i, target)
+                ask(TWO_RAREST, i, target)
     targets = torch.zeros(len(asked), n, dtype=torch.bool)
     for k, places in enumerate(asked.values()):
         targets[k, list(places)] = True
