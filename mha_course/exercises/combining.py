@@ -95,6 +95,8 @@ def _beside_idle(
     alone = [
         m for m, ways in settings if id(m) not in idle and any(agree(w[i], evidence.got[i]) for w in ways)
     ]
+    if not alone:
+        return None
     for (one, _), (other, _) in combinations(settings, 2):
         if (id(one) in idle) == (id(other) in idle) or not any(m is one or m is other for m in alone):
             continue
