@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from mha_course.exercises.changed_matrix import changed_matrix
 from mha_course.exercises.evidence import Finding, in_a_row
 from mha_course.exercises.layer_probes import Asked
 
@@ -149,20 +150,11 @@ def _other(asked: Asked, w_o: Tensor, matrix: Tensor, with_w_o: bool) -> str:
         ):
             if torch.allclose(matrix, made, atol=2e-3):
                 return words
-    for words, made in (
-        ("W_O is applied twice", w_o @ w_o),
-        ("W_O is applied twice, once transposed", w_o @ w_o.T),
-        ("W_O is applied twice, once transposed", w_o.T @ w_o),
-        ("W_O is inverted", torch.linalg.inv(w_o)),
-        ("W_O is made symmetric", (w_o + w_o.T) / 2),
-        ("W_O is made symmetric", w_o + w_o.T),
-        (
-            "the identity is added to W_O (the concatenation is added to the output)",
-            w_o + torch.eye(len(w_o)),
-        ),
-    ):
-        if torch.allclose(matrix, made, atol=2e-3):
-            return words
+    if torch.allclose(matrix, w_o + torch.eye(len(w_o)), atol=2e-3):
+        return "the concatenation is added to the output"
+    changed = changed_matrix(matrix, w_o, asked.h)
+    if changed:
+        return changed
     after = torch.linalg.inv(w_o) @ matrix
     after = torch.where(after.abs() < 2e-3, torch.zeros_like(after), after)
     d = asked.d_model
@@ -171,15 +163,8 @@ def _other(asked: Asked, w_o: Tensor, matrix: Tensor, with_w_o: bool) -> str:
         if j is None:
             return "the features of the output are scaled, each with a factor of its own"
         got = after[:, j].nonzero()[:, 0].tolist()
-        return f"the features of the output are moved: feature {j} holds " + (
-            f"what belongs in feature {got[0]}" if got else "nothing"
-        )
-    centred = w_o - w_o.mean(1, keepdim=True)
-    if torch.allclose(matrix, centred, atol=2e-3):
-        return "the mean of each row is taken off"
-    kept = (matrix - w_o).abs() < 2e-3
-    if bool((kept | (matrix.abs() < 2e-3)).all()):
-        return f"only {int(kept.sum())} of the {w_o.numel()} numbers of W_O take part"
+        holds = f"what belongs in feature {got[0]}" if got else "nothing"
+        return f"the features of the output are moved: feature {j} holds {holds}"
     if bool(((matrix.flatten()[:, None] - w_o.flatten()).abs().amin(1) < 2e-3).all()):
         return "the numbers of W_O stand in other places: rows and columns are mixed by a reshape"
     return "another matrix than W_O follows"

@@ -79,7 +79,7 @@ def _layers() -> Iterator[tuple[str, Callable[..., Tensor]]]:
             text = words.replace("{is}", "are" if many else "is").replace("{go}", "go" if many else "goes")
             text = text.replace("{have}", "have" if many else "has").replace("{s}", "" if many else "s")
             text = text.replace("to it", "to them" if many else "to it")
-            says = f"The layer is right but for one thing: {name} {text}."
+            says = f"The layer is right but for one thing: {name} {text}.{_or(stage, words)}"
             yield says, lambda *a, stage=stage, change=change: layer(a, {stage: change})
     yield (
         "Tokens of all sentences attend to each other: the batch was folded into the tokens.",
@@ -89,6 +89,15 @@ def _layers() -> Iterator[tuple[str, Callable[..., Tensor]]]:
         "Axis 0 is taken for the tokens and axis 1 for the batch: x is `(b, n, d_model)`.",
         lambda *a: layer((a[0].transpose(0, 1), *a[1:]), {}).transpose(0, 1),
     )
+
+
+def _or(stage: str, words: str) -> str:
+    """Another reading that the numbers can't tell apart from this one."""
+    if stage == "k" and "token" in words:
+        return " (Or the values, which then change places with the keys.)"
+    if stage in ("q", "k") and ("doubled" in words or "multiplied" in words or "divided" in words):
+        return " (Or the scores.)"
+    return ""
 
 
 def layer(arguments: tuple[Any, ...], changes: dict[str, Change], h: int | None = None) -> Tensor:

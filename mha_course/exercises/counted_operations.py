@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import torch
+
 from mha_course.exercises.counted_otherwise import (
     Call,
     how_many,
@@ -51,6 +53,8 @@ _OTHER = {
 
 def read_operations(evidence: Evidence, i: int, call: Call) -> Finding | None:
     """A wrong `flop_count` in words: which products are counted, how wide, and how many operations each."""
+    if evidence.got[i].leaves[0].dtype == torch.bool:
+        return None
     xor = written_as_xor(call)
     if xor:
         return xor
@@ -144,6 +148,12 @@ def _group(
     if products != wanted:
         if what == "projection" and products == 3 and set(group) == {0}:
             said.append("W_O is missing: three projections are counted.")
+        elif (
+            unit == 2 and products.denominator == 2 and set(group) == {0} and 0 < wanted - products <= wanted
+        ):
+            number = how_many(2 * (wanted - products), what, plural)
+            verb = "is" if products == wanted - Fraction(1, 2) else "are"
+            said.append(f"{number[:1].upper()}{number[1:]} {verb} counted with one operation a multiply-add.")
         elif what == "projection" and products == 12:
             said.append("The feed-forward part is counted, too (or something is counted three times).")
         else:

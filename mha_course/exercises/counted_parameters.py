@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import torch
+
 from mha_course.exercises.counted_otherwise import (
     Call,
     how_many,
@@ -47,6 +49,8 @@ _ROWS = {
 
 def read_parameters(evidence: Evidence, i: int, call: Call) -> Finding | None:
     """A wrong `parameter_count` in words: which matrices and biases are counted, and how often."""
+    if evidence.got[i].leaves[0].dtype == torch.bool:
+        return None
     xor = written_as_xor(call)
     if xor:
         return xor
@@ -80,7 +84,7 @@ def _at_once(weights: Terms, all_of_it: Terms, biases: Terms) -> Finding | None:
             says += " With biases it is right: does `... if bias else 0` cover more than the biases?"
         return Finding("nothing-without-biases", says, look="brackets around the condition.")
     factor = common_factor(all_of_it, right)
-    often = factor and (any(factor[0]) or factor[1] in (-1, 2, 4, Fraction(1, 2)))
+    often = factor and factor[1] in (-1, 2, 4, Fraction(1, 2), *((1,) if any(factor[0]) else ()))
     if factor and often and weights:
         return Finding("all-times", times_too_much(*factor, _SIZES), look="a factor in front of all of it.")
     return None
@@ -114,7 +118,7 @@ def _matrices(terms: Terms) -> str:
         if key in _MATRICES and c > 0:
             shape, remark = _MATRICES[key]
             parts.append(f"{how_many(c, 'matrix', 'matrices')} {shape}" + (f" ({remark})" if remark else ""))
-        elif key in _ROWS and c > 0 and key[0]:
+        elif key == (1, 0) and c > 0:
             parts.append(f"{how_many(c, 'row', 'rows')} {_ROWS[key][0]}, biases or not")
         else:
             parts.append(_strange(key, c))
@@ -140,5 +144,5 @@ def _strange(key: tuple[int, ...], c: Fraction) -> str:
     if c < 0:
         return f"`{product_in_symbols(key, _SIZES, -c)}` numbers less (something is subtracted)"
     if not any(key):
-        return f"{c} numbers whatever the sizes are"
+        return f"{c} more, whatever the sizes are"
     return f"`{product_in_symbols(key, _SIZES, c)}` numbers (no part of the layer has that shape)"

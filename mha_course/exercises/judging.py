@@ -31,6 +31,7 @@ from mha_course.exercises.side_effects import changed_input, not_repeatable, wro
 from mha_course.exercises.structure import arrangement
 from mha_course.exercises.verdict import Verdict
 
+_RAISED_SO_FAR = "So far the function raises `NotImplementedError`. Write it, then run both cells."
 _NOTHING_YET = "So far the function returns `...` or nothing. Write it, then run both cells."
 _DTYPE_ADVICE = "Tensors that you make need `dtype=x.dtype`."
 _DOTS_LEFT = "A `...` is still in there. Replace it, then run both cells."
@@ -79,7 +80,8 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     # What the student prints is shown for the first call, not for each of the others as well.
     got = [outcome(exercise, fn, case, quiet=i > 0) for i, case in enumerate(cases)]
     if is_stub(fn, got[0]):
-        return _no(exercise, Finding("not-attempted", _NOTHING_YET))
+        raised = isinstance(got[0].error, NotImplementedError)
+        return _no(exercise, Finding("not-attempted", _RAISED_SO_FAR if raised else _NOTHING_YET))
     # A refusal may be of any kind here, a NotImplementedError as well.
     answers = [out for case, out in zip(cases, got, strict=True) if not case.refuses or out.error is None]
     if any(is_stub(fn, out) for out in answers):
@@ -218,6 +220,10 @@ def _advice(case: Case, got: Outcome, overflows: bool) -> str:
     if "float64" in case.label:
         coarse = got.error is not None or any(leaf.dtype != torch.float64 for leaf in got.leaves)
         return _DTYPE_ADVICE if coarse else "There more digits are looked at: a number in it is rounded."
+    if "mask `(b, " in case.label:
+        return "A mask may have any shape that broadcasts to `(b, h, n, n)`."
+    if "large scores" in case.label:
+        return "Hidden keys need a score that no other comes near, however large scores get."
     if case.loud or "axis" in case.label or "batch" in case.label:
         return "The three dots in a shape stand for any axes in front; those counted from the end serve all."
     return "That is not asked for here."

@@ -115,6 +115,6 @@ def fitted(table: Tensor, result: Tensor) -> Tensor | None:
     """The matrix M with table @ M = result, where there is one. Both have more rows than columns."""
     a, y = table.double().numpy(), result.double().numpy()
     found = np.linalg.lstsq(a, y, rcond=1e-8)[0]
-    if np.abs(a @ found - y).max() > 1e-3 * max(1.0, float(np.abs(y).max())):
+    if np.abs(a @ found - y).max() > 3e-4 * max(1.0, float(np.abs(y).max())):
         return None
     return torch.from_numpy(np.where(np.abs(found) < 1e-4, 0.0, found))

@@ -34,13 +34,16 @@ def read_head_weights(
         return Finding(
             _ID, f"{start} {matched}", look="which slice of queries and keys belongs to which head."
         )
+    late = _late(asked, have)
+    if late:
+        return Finding(_ID, f"{start} {late}", look=_LOOK)
     q, k = asked.queries_and_keys()
     # The reader of scores and weights allows for one rounding; here there were several.
     have = torch.where(have.abs() < 2e-6, torch.zeros_like(have), have)
     read = read_weights(asked.scores(), have, None, tuple(other_scores(q, k)))
     if read:
         return Finding(_ID, f"{start} {read.says}", look=read.look)
-    said = _in_places(have) or _as_a_sum(asked, have) or _sums(have)
+    said = _in_places(have) or f"{_as_a_sum(asked, have)} {_sums(have)}".strip()
     return Finding(_ID, f"{start} {said}".strip(), look=_LOOK)
 
 
@@ -49,11 +52,13 @@ def read_hidden(mask: Tensor, call: Call) -> Finding | None:
     b, n, h, d_k = 2, 4, 3, 5
     causal = torch.ones(n, n, dtype=torch.bool).tril()
     open_ = torch.tensor([[1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]], dtype=torch.bool)
-    lengths = (torch.arange(n) < torch.tensor([[4], [2]]))[:, None, None, :]
+    lengths = (torch.arange(n) < torch.tensor([[3], [2]]))[:, None, None, :]
     if mask.ndim == 2:
         tried = [open_, causal]
     else:
         tried = [lengths if mask.shape[-2] == 1 else lengths & causal]
+        if mask.shape[1] > 1:
+            tried = [torch.stack([open_, causal, open_.T]).expand(b, h, n, n)]
     for one, spread in itertools.product(tried, (1.0, 5.0, 9.0)):
         asked = drawn(b, n, h, d_k, seed=6, mask=one, spread=spread)
         have = seen_weights(asked, call, True)
@@ -71,18 +76,13 @@ def _of_mask(asked: Asked, have: Tensor, mask: Tensor) -> str:
     if low:
         return low
     plain, want = asked.scores().double().softmax(-1), asked.weights().double()
-    for axis, name in ((1, "head"), (0, "sentence")):
-        other = [a for a in range(4) if a != axis]
-        right = (have - want).abs().amax(other) < 1e-4
-        if bool(right.any()) and not bool(right.all()):
-            some = in_a_row([str(k + 1) for k in right.nonzero()[:, 0].tolist()])
-            bare = (have - plain).abs().amax(other) < 1e-4
-            rest = " The others attend as if there were none." if bool((bare | right).all()) else ""
-            one = int(right.sum()) == 1
-            return f"Only {name}{'' if one else 's'} {some} of {len(right)} obey{'s' * one} the mask.{rest}"
+    own = torch.eye(asked.n, dtype=torch.bool)
     others = {
         "The mask is transposed: rows and columns have changed places.": full.transpose(-2, -1),
         "The mask is not read: a causal mask stands in its place.": torch.ones_like(full).tril(),
+        "A token's own place is open, whatever the mask says.": full | own,
+        "A token's own place is hidden, whatever the mask says.": full & ~own,
+        "The mask of head 1 is used for all heads.": full[:, :1].expand_as(full),
         "The mask of another sentence is used.": full.roll(1, 0),
         "Every sentence gets the mask of the first.": full[:1].expand_as(full),
         "Every sentence gets the mask of the last.": full[-1:].expand_as(full),
@@ -101,6 +101,15 @@ def _of_mask(asked: Asked, have: Tensor, mask: Tensor) -> str:
             return words
         if torch.allclose(plain * turned, have, atol=1e-4):
             return f"{words} And it comes after the softmax, so rows of weights don't sum to 1."
+    for axis, name in ((1, "head"), (0, "sentence")):
+        other = [a for a in range(4) if a != axis]
+        right = (have - want).abs().amax(other) < 1e-4
+        if bool(right.any()) and not bool(right.all()):
+            some = in_a_row([str(k + 1) for k in right.nonzero()[:, 0].tolist()])
+            bare = (have - plain).abs().amax(other) < 1e-4
+            rest = " The others attend as if there were none." if bool((bare | right).all()) else ""
+            one = int(right.sum()) == 1
+            return f"Only {name}{'' if one else 's'} {some} of {len(right)} obey{'s' * one} the mask.{rest}"
     read = read_weights(asked.scores(), _cleaned(have), mask if mask.ndim == 2 else full)
     if read:
         return read.says
@@ -139,6 +148,24 @@ def _factor(seen: list[tuple[Asked | None, Tensor]]) -> Finding | None:
         sizes.append(asked.sizes)
         scales.append(scale)
     return factor_finding(sizes, scales, " on their way into the softmax")
+
+
+def _late(asked: Asked, have: Tensor) -> str:
+    """A factor behind the softmax, or a ReLU in its place."""
+    sums = have.sum(-1, keepdim=True)
+    if float(sums.max() - sums.min()) < 1e-3 < abs(float(sums.mean())) and abs(float(sums.mean()) - 1) > 1e-3:
+        scale = softmax_scale(asked.scores(), have / sums)
+        if scale is not None:
+            says = f"Behind the softmax they are multiplied by {float(sums.mean()):.4g}."
+            bare = abs(scale - asked.d_k**0.5) < 5e-3
+            return says + (" The scores are not divided before it." if bare else "")
+    scores = asked.scores().double().relu()
+    total = scores.sum(-1, keepdim=True)
+    if torch.allclose(scores / total.clamp_min(1e-9), have, atol=1e-3) and bool((total > 0).any()):
+        return (
+            "Negative scores become 0 and the rest is divided by its sum: a ReLU in place of the exponential."
+        )
+    return ""
 
 
 def _other_heads(want: Tensor, have: Tensor) -> str:
@@ -242,5 +269,5 @@ def _sums(have: Tensor) -> str:
             return f"Weights sum to 1 over {words}, not over the keys."
     sums = have.sum(-1)
     if float(sums.max() - sums.min()) < 1e-3:
-        return f"Every row of weights sums to {float(sums.mean()):.4g}, not to 1."
+        return f"Every row of weights sums to {round(float(sums.mean()), 4):g}, not to 1."
     return f"Rows of weights don't sum to 1: one sums to {float(sums.flatten()[0]):.4g}."

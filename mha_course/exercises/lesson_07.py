@@ -92,17 +92,20 @@ def _layer_inputs(g: Generator) -> list[Case]:
 
     # Neither causal nor symmetric, and every row has an open place.
     gaps = (torch.arange(5)[:, None] * 2 + torch.arange(5)[None, :] * 3) % 5 < 3
-    lengths = (torch.arange(5)[None, :] < torch.tensor([5, 3])[:, None])[:, None, None, :]
+    lengths = (torch.arange(5)[None, :] < torch.tensor([4, 3])[:, None])[:, None, None, :]
+    by_head = torch.stack([gaps, causal(5), gaps.T]).expand(2, 3, 5, 5)
     return [
         case("without a mask", 2, 5, 3, 4, None),
         case("without a mask", 3, 7, 2, 5, None),
         case("with one head", 2, 5, 1, 6, None),
+        case("with one sentence", 1, 4, 3, 5, None),
         case("with a causal mask", 2, 5, 3, 4, causal(5)),
         case("with a causal mask", 3, 7, 2, 5, causal(7)),
         # What is hidden by a number that is not low enough shows where scores are large.
         whole_numbers("with a mask of another pattern", gaps, 1),
         case("with a padding mask `(b, 1, 1, n)`", 2, 5, 3, 4, lengths, required=False, loud=True),
         case("with a mask `(b, 1, n, n)`", 2, 5, 3, 4, lengths & causal(5), required=False, loud=True),
+        case("with a mask `(b, h, n, n)`", 2, 5, 3, 4, by_head, required=False),
         case("in float64", 2, 5, 3, 4, None, required=False),
         whole_numbers("with very large scores", gaps, 4, required=False),
     ]

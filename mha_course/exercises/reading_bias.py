@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mha_course.exercises.changed_matrix import changed_matrix
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.outcome import Outcome
 
@@ -42,6 +43,8 @@ _MADE: tuple[tuple[str, str, Made], ...] = (
     ("b_v W_O with W_O transposed behind it", "W_O takes part twice", lambda v, w, o: v @ w @ w.T),
     ("b_v with W_O transposed, then W_O", "W_O takes part twice", lambda v, w, o: v @ w.T @ w),
     ("b_v times the inverse of W_O", "W_O is undone", lambda v, w, o: _undone(w.T, v)),
+    ("b_o times the inverse of W_O", "b_o carried back to the values", lambda v, w, o: _undone(w.T, o)),
+    ("the inverse of W_O times b_o", "W_O is undone", lambda v, w, o: _undone(w, o)),
     ("the inverse of W_O times b_v", "W_O is undone", lambda v, w, o: _undone(w, v)),
     ("b_v in reversed order, times W_O", "the order of features", lambda v, w, o: v.flip(0) @ w),
     ("b_v W_O in reversed order", "the order of features", lambda v, w, o: (v @ w).flip(0)),
@@ -64,7 +67,17 @@ _DRAWS = 9
 def read_bias(evidence: Evidence, i: int, call: Call) -> Finding | None:
     """A wrong `fold_value_bias` as a sum of such vectors; None when it is no such sum."""
     shape = tuple(evidence.got[i].leaves[0].shape)
-    if shape == (evidence.cases[i].sizes["d_model"],) * 2:
+    d = evidence.cases[i].sizes["d_model"]
+    other = {
+        (): "One number comes out. A bias has d_model numbers.",
+        (1,): "One number comes out. A bias has d_model numbers.",
+        (2 * d,): "Two biases stand behind each other. One bias of d_model numbers is wanted.",
+        (2, d): "Two biases are stacked. One bias of d_model numbers is wanted.",
+    }
+    if shape in other:
+        says = f"{other[shape]} Yours has shape `{shape}`."
+        return Finding("shape-of-a-bias", says, look="how the two biases become one.")
+    if shape == (d,) * 2:
         says = f"A whole matrix comes out, of shape `{shape}`. A bias is one row of d_model numbers."
         return Finding("a-matrix", says, look="`*` and `@`, and what is still to be summed.")
     read = [_coefficients(call, d) for d in (7, 11)]
@@ -81,9 +94,9 @@ def read_bias(evidence: Evidence, i: int, call: Call) -> Finding | None:
     for k in parts:
         name, meaning, _ = _MADE[k]
         if k in _RIGHT:
-            says += f" {name} belongs there" + (
-                f", but once, with a plus: not {factors[k]} times." if factors[k] else "."
-            )
+            says += f" {name} belongs there"
+            says += f", but once, with a plus: not {factors[k]} times." if factors[k] else "."
+            says += " Is a mean taken in place of a sum?" if factors[k] == "1/d_model" else ""
         else:
             says += f" {name[:1].upper() if name[1:2] != '_' else name[:1]}{name[1:]} doesn't belong there"
             says += f" ({meaning})." if meaning else "."
@@ -158,7 +171,8 @@ def _unread(call: Call) -> Finding | None:
         said.append("the two biases don't add up: something other than a product and a sum is in there")
     if not said:
         return None
-    text = in_a_row(said) + (_of_w_o(call, w) if b_o_added else "")
+    said[0] += _of_w_o(call, w) if b_o_added else ""
+    text = in_a_row(said)
     return Finding("bias-in-part", f"{text[:1].upper() if text[1] != '_' else text[0]}{text[1:]}.")
 
 
@@ -171,13 +185,13 @@ def _of_w_o(call: Call, w: Tensor) -> str:
     matrix = torch.stack([out.leaves[0].flatten() for out in outs]).to(w.dtype)
     twice = call((2 * torch.ones(7), w.clone(), zero.clone())).leaves[0].flatten().to(w.dtype)
     if not torch.allclose(twice, 2 * matrix.sum(0), atol=1e-4):
-        return ": it is no product with a matrix"
-    kept = (matrix - w).abs() < 1e-5
-    if bool((kept | (matrix == 0)).all()):
-        return f": only {int(kept.sum())} of the {w.numel()} numbers of W_O take part"
+        return ": it is no product of b_v with a matrix"
+    changed = changed_matrix(matrix, w, closely=1e-4)
+    if changed:
+        return f": with 7 features, {changed}"
     if bool(((matrix.flatten()[:, None] - w.flatten()).abs().amin(1) < 1e-5).all()):
         return ": the numbers of W_O take part, in other places"
-    return ""
+    return ": b_v meets another matrix than W_O"
 
 
 def _undone(w: Tensor, v: Tensor) -> Tensor:

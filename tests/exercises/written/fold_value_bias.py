@@ -179,7 +179,7 @@ UNLISTED = [
     ("b_v summed, times b_o", lambda b_v, w_o, b_o: b_v @ (w_o + b_o)),
     ("divided by 2", lambda b_v, w_o, b_o: (b_v @ w_o + b_o) / 2),
     ("all of b_v summed, times the sums", lambda b_v, w_o, b_o: b_v.mean() * w_o.sum(0) + b_o),
-    ("28 of the 49 numbers", lambda b_v, w_o, b_o: b_v @ w_o.tril() + b_o),
+    ("only the lower triangle of W_O", lambda b_v, w_o, b_o: b_v @ w_o.tril() + b_o),
     ("W_O b_o doesn't belong there", lambda b_v, w_o, b_o: w_o @ b_o + b_v),
     ("whole matrix comes out", lambda b_v, w_o, b_o: torch.outer(b_v, b_o)),
     ("whole matrix comes out", lambda b_v, w_o, b_o: w_o + b_v + b_o),
