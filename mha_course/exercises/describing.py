@@ -17,12 +17,15 @@ from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.factors import factor_by_trying, scale_of, times_right
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
+from mha_course.exercises.reading_shapes import read_shape
+from mha_course.exercises.reading_weights import nearly
 from mha_course.exercises.refusing import badly_refused, not_refused
 from mha_course.exercises.structure import structure
 from mha_course.exercises.witness import counted, number, witness
 
 # What may be said of a result's type when it holds numbers.
 _NUMBERS = {"", "numpy", "list", "number", "bool"}
+_NAN_LOOK = "0/0, 0 * inf, inf - inf, or exp of a large number."
 
 
 def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding:
@@ -45,6 +48,9 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     if case.refuses:
         return not_refused(evidence, case, got)
     finding = structure(evidence, i)
+    if finding and finding.id == "wrong-shape":
+        with contextlib.suppress(Exception):
+            finding = dataclasses.replace(finding, says=f"{finding.says} {read_shape(evidence, i)}".rstrip())
     if finding is None:
         finding = _about_numbers(evidence, i)
         # NaN swallows every effect that an argument may have.
@@ -88,6 +94,7 @@ def _about_numbers(evidence: Evidence, i: int) -> Finding:
     found = _counts(evidence) if returned.kind == "number" else _numbers(evidence, returned, want, have)
     if found is None and want.ndim:
         found = _parts(returned, want, have)
+    found = found or _coarse(want, have)
     if found is None:
         what = "The number is not right." if want.ndim == 0 else "The shape is right, the numbers are not."
         found = Finding("different-numbers", what)
@@ -150,7 +157,7 @@ def _numbers(evidence: Evidence, returned: Returned, want: Tensor, have: Tensor)
         return None
     if bool(have.isnan().any()) and not bool(want.isnan().any()):
         rows = "Some entries are" if not bool(have.isnan().all()) else "Everything is"
-        return Finding("not-a-number", f"{rows} NaN.", look="0/0, inf - inf, or exp of a large number.")
+        return Finding("not-a-number", f"{rows} NaN.{_mask_turns_nan(evidence)}", look=_NAN_LOOK)
     if bool(have.isinf().any()) and not bool(want.isinf().any()):
         return Finding(
             "infinite", "Some entries are infinite.", look="a division by 0, or exp of a large number."
@@ -170,6 +177,19 @@ def _numbers(evidence: Evidence, returned: Returned, want: Tensor, have: Tensor)
     return _scaled(evidence, want, have) or _moved(want, have) or factor_by_trying(evidence)
 
 
+def _mask_turns_nan(evidence: Evidence) -> str:
+    """A hint where NaN comes with a mask alone."""
+    masked = [
+        any(isinstance(a, Tensor) and a.dtype == torch.bool for a in c.arguments) for c in evidence.cases
+    ]
+    rows = list(zip(masked, evidence.right, evidence.counts, evidence.got, strict=True))
+    bad = [mask for mask, ok, counts, _ in rows if counts and not ok]
+    good = [mask for mask, ok, counts, _ in rows if counts and ok]
+    if bad and good and all(bad) and not all(good):
+        return " That comes with the mask: `0 * inf` is NaN, and so is `inf - inf`."
+    return ""
+
+
 def _scaled(evidence: Evidence, want: Tensor, have: Tensor) -> Finding | None:
     if scale_of(want, have) is not None:
         found = times_right(evidence)
@@ -181,6 +201,17 @@ def _scaled(evidence: Evidence, want: Tensor, have: Tensor) -> Finding | None:
     offset = float((have - want).mean())
     if torch.allclose(have, want + offset, rtol=1e-3, atol=1e-5):
         return Finding("shifted", f"Every number is off by the same amount, `{offset:.4g}`.", look="a sum.")
+    return None
+
+
+def _coarse(want: Tensor, have: Tensor) -> Finding | None:
+    """Right up to two or three digits everywhere: something was rounded on the way."""
+    if not want.is_floating_point() or want.numel() < 2:
+        return None
+    if nearly(want, have):
+        says = "The numbers are nearly right, to two or three digits. Something is rounded on the way, goes "
+        says += "through float16 or bfloat16, or a small number is added."
+        return Finding("nearly-right", says, look="conversions, `round`, and small numbers added for safety.")
     return None
 
 

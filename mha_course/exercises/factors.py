@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -13,35 +12,7 @@ from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.outcome import close
-
-Sizes = dict[str, int]
-
-# The sizes in the order in which they come to mind; the first expression that fits is named.
-_ORDER = ("d_k", "n_k", "n_q", "n", "d_v", "d_model", "h", "b")
-_POWERS: tuple[tuple[float, str], ...] = (
-    (0.5, "the root of {}"),
-    (1.0, "{}"),
-    (0.25, "the fourth root of {}"),
-    (2.0, "the square of {}"),
-    (1.5, "{} times its root"),
-)
-_BENT: tuple[tuple[str, Callable[[int], float]], ...] = (
-    ("({} + 1)", lambda s: s + 1.0),
-    ("({} - 1)", lambda s: s - 1.0),
-    ("the root of {}, cut down to a whole number", lambda s: float(math.isqrt(s))),
-    ("the root of {}, rounded to a whole number", lambda s: float(round(math.sqrt(s)))),
-    ("the root of {}, rounded up to a whole number", lambda s: float(math.ceil(math.sqrt(s)))),
-    ("the root of ({} + 1)", lambda s: math.sqrt(s + 1)),
-    ("the root of ({} - 1)", lambda s: math.sqrt(max(s - 1, 0))),
-    ("half of {}, cut down to a whole number", lambda s: float(s // 2)),
-    ("1 plus the root of {}", lambda s: 1 + math.sqrt(s)),
-    ("the logarithm of {}", lambda s: math.log(s)),
-    ("the binary logarithm of {}", lambda s: math.log2(s)),
-    ("the cube root of {}", lambda s: s ** (1 / 3)),
-    ("e to the power of {}", lambda s: math.exp(min(s, 500))),
-    ("2 to the power of {}", lambda s: 2.0 ** min(s, 500)),
-)
-_TIMES: tuple[float, ...] = (2.0, 0.5, 4.0, 0.25, 3.0, 10.0, 0.1, 8.0, math.sqrt(2), math.sqrt(0.5), 100.0)
+from mha_course.exercises.size_expressions import ORDER, POWERS, TIMES, Sizes, expressions
 
 
 def named_factor(sizes: Sequence[Sizes], factors: Sequence[float], closely: float = 1e-3) -> str | None:
@@ -250,11 +221,13 @@ def _derived(sizes: Sizes) -> Sizes:
     known = dict(sizes)
     if "h" in known and "d_model" in known:
         known.setdefault("d_k", known["d_model"] // known["h"])
+    for name in ("n_q", "n_k") if "n" in known else ():
+        known.setdefault(name, known["n"])
     return known
 
 
 def _positive(sizes: Sequence[Sizes], factors: Sequence[float], closely: float) -> str | None:
-    names = [name for name in _ORDER if all(name in s for s in sizes)]
+    names = [name for name in ORDER if all(name in s for s in sizes)]
     # One case can't tell a size from a number.
     names = names if len(sizes) > 1 else [n for n in names if n == "d_k"]
 
@@ -263,7 +236,7 @@ def _positive(sizes: Sequence[Sizes], factors: Sequence[float], closely: float) 
 
     if fits([1.0] * len(sizes)):
         return "not scaled at all"
-    for words, value in _expressions(names):
+    for words, value in expressions(names):
         values = [value(s) for s in sizes]
         if len(sizes) > 1 and max(values) - min(values) < 1e-9:
             continue  # the size is the same everywhere: a fixed number as far as can be seen
@@ -279,11 +252,11 @@ def _positive(sizes: Sequence[Sizes], factors: Sequence[float], closely: float) 
         if whole > 1 and abs(whole * f - 1) <= closely:
             return f"divided by {whole}, whatever the sizes are"
         return f"multiplied by {f:.4g}, whatever the sizes are"
-    for power, words in _POWERS:
+    for power, words in POWERS:
         for name in names:
             values = [s[name] ** power for s in sizes]
             text = words.format(name)
-            for times in _TIMES:
+            for times in TIMES:
                 if fits([times / v for v in values]):
                     return f"divided by {text}" + (
                         f" times {1 / times:.4g}" if times < 1 else f" and multiplied by {times:.4g}"
@@ -316,26 +289,3 @@ def _with_extra(
             if max(powers) - min(powers) < 2e-3 and 0.05 < abs(powers[0]) < 6:
                 return f"divided by {name} to the power of {powers[0]:.3g}"
     return None
-
-
-def _expressions(names: Sequence[str]) -> Iterator[tuple[str, Callable[[Sizes], float]]]:
-    """Expressions of the sizes, from the plainest on, each with its words."""
-    for power, words in _POWERS:
-        for name in names:
-            yield words.format(name), lambda s, name=name, power=power: s[name] ** power
-    for words, bent in _BENT:
-        for name in names:
-            yield words.format(name), lambda s, name=name, bent=bent: max(bent(s[name]), 0.0)
-    for one, other in itertools.combinations(names, 2):
-        both = f"{one} times {other}"
-        yield f"the root of {both}", lambda s, a=one, c=other: math.sqrt(s[a] * s[c])
-        yield both, lambda s, a=one, c=other: float(s[a] * s[c])
-        yield f"the root of {one} + {other}", lambda s, a=one, c=other: math.sqrt(s[a] + s[c])
-    for one, other in itertools.permutations(names, 2):
-        yield f"{one} times the root of {other}", lambda s, a=one, c=other: s[a] * math.sqrt(s[c])
-        yield f"{one} / {other}", lambda s, a=one, c=other: s[a] / s[c]
-        yield f"the root of {one} / {other}", lambda s, a=one, c=other: math.sqrt(s[a] / s[c])
-    for three in itertools.combinations(names, 3):
-        words = " times ".join(three)
-        yield f"the root of {words}", lambda s, t=three: math.sqrt(math.prod(s[name] for name in t))
-        yield words, lambda s, t=three: float(math.prod(s[name] for name in t))

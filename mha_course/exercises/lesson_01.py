@@ -16,6 +16,7 @@ from mha_course.exercises.reading_scores import read_scores
 from mha_course.exercises.reading_softmax import read_softmax
 from mha_course.exercises.wrong_attention import hide_with_large_negative
 
+_SQUARE = {"b": 2, "n": 5, "d_k": 4, "d_v": 3}
 # Not asked for in so many words; a wrong result that looks right doesn't pass all the same.
 _LOUD: dict[str, Any] = {"required": False, "loud": True}
 
@@ -52,7 +53,7 @@ def _softmax_inputs(g: Generator) -> list[Case]:
     lone = draw(g, 3, 5)
     lone[0, 2], lone[1, 0], lone[2, 4], lone[2, 1] = 1000.0, -1000.0, 300.0, 120.0
     return [
-        Case("for ordinary scores", (draw(g, 4, 6, spread=2.0),), {"n_q": 4, "n_k": 6}),
+        Case("for ordinary scores", (draw(g, 4, 6, spread=2.5),), {"n_q": 4, "n_k": 6}),
         Case("for scores of 1000", (large,), {"n_q": 3, "n_k": 5}),
         Case("for a single large score in a row", (lone,), {"n_q": 3, "n_k": 5}),
         Case("for a single query", (draw(g, 1, 5),), {"n_q": 1, "n_k": 5}, edge=True),
@@ -139,6 +140,7 @@ def _attention_inputs(g: Generator) -> list[Case]:
     other = {"n_q": 6, "n_k": 5, "d_k": 8, "d_v": 3}
     heads = {"n_q": 7, "n_k": 5, "d_k": 8, "d_v": 6}
     alone, batch, half = _qkv(g, **sizes), _qkv(g, 3, **sizes), _qkv(g, 3, **sizes, dtype=torch.float64)
+    square = {"n_q": 5, "n_k": 5, "d_k": 4, "d_v": 3}
     one, query = {"n_q": 4, "n_k": 6, "d_k": 5, "d_v": 3}, {"n_q": 1, "n_k": 6, "d_k": 10, "d_v": 4}
     return [
         Case("without a mask", (*batch, None), {"b": 3, **sizes}),
@@ -157,6 +159,7 @@ def _attention_inputs(g: Generator) -> list[Case]:
             {"b": 1, **one},
             edge=True,
         ),
+        Case("for as many queries as keys", (*_qkv(g, 2, **square), drawn_mask(g, 5, 5)), _SQUARE, edge=True),
         Case("for a single query", (*_qkv(g, 3, **query), None), {"b": 3, **query}, edge=True),
         Case("for large scores", (*_large(g, **sizes), drawn_mask(g, 5, 7)), {"b": 3, **sizes}, **_LOUD),
         Case("for one sentence without a batch axis", (*alone, drawn_mask(g, 5, 7)), sizes, **_LOUD),

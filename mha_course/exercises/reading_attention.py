@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Callable
@@ -26,6 +27,8 @@ _INTO = " on their way into the softmax"
 def read_attention(evidence: Evidence, i: int, call: Call) -> Finding | None:
     """Which of output and weights is wrong, and what it is made of."""
     got, expected = evidence.got[i].leaves, evidence.expected[i].leaves
+    if len(got) == 2 and got[0].shape != expected[0].shape:
+        return _of_another_shape(*four(evidence.cases[i].arguments), *got)
     if [leaf.shape for leaf in got] != [leaf.shape for leaf in expected] or len(got) != 2:
         return None
     if not all(leaf.is_floating_point() for leaf in got):
@@ -56,6 +59,50 @@ def read_attention(evidence: Evidence, i: int, call: Call) -> Finding | None:
         says = f"Weights: {of_weights.says} Output: {of_output.says}"
         return Finding(of_weights.id, says, look=f"{of_weights.look} And: {of_output.look}")
     return _said("", "", of_weights or of_output)
+
+
+def _of_another_shape(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, output: Tensor, weights: Tensor
+) -> Finding | None:
+    """An output of another shape: other things than the values were mixed, or other weights."""
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    right = scores.softmax(-1)
+    for mixing in (weights, right):
+        for says, made in (
+            ("The weights mix the keys, not the values.", lambda w: w @ k),
+            ("The weights are turned, and mix the queries, not the values.", lambda w: w.mT @ q),
+            ("The weights mix the queries, not the values.", lambda w: w @ q),
+            ("The weights are turned before they meet the values.", lambda w: w.mT @ v),
+            (
+                "The weights of each key are summed over the queries: a row for each key comes out.",
+                _per_key(v),
+            ),
+            ("Each weight is multiplied with its value; the sum over the keys is missing.", _unsummed(v)),
+            ("The output is summed over the queries.", lambda w: (w @ v).sum(-2)),
+            ("The output is averaged over the queries.", lambda w: (w @ v).mean(-2)),
+            ("The output is averaged over the sentences.", lambda w: (w @ v).mean(0)),
+        ):
+            with contextlib.suppress(RuntimeError):
+                if near(made(mixing), output):
+                    return Finding("other-mix", says, look=_LOOK_OUTPUT)
+    for says, a in (
+        ("Queries meet queries: the keys take no part.", q),
+        ("Keys meet keys: the queries take no part.", k),
+    ):
+        for factor in (1 / math.sqrt(q.shape[-1]), 1.0):
+            if near((a @ a.mT * factor).softmax(-1), weights):
+                return Finding("other-pairs", says, look="what is multiplied with what.")
+    return None
+
+
+def _per_key(v: Tensor) -> Callable[[Tensor], Tensor]:
+    return lambda w: w.sum(-2).unsqueeze(-1) * v
+
+
+def _unsummed(v: Tensor) -> Callable[[Tensor], Tensor]:
+    return lambda w: w.unsqueeze(-1) * v.unsqueeze(-3)
 
 
 def _large(want: Tensor, weights: Tensor, mask: Tensor | None) -> Finding | None:

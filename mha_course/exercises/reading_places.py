@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import in_a_row
+from mha_course.exercises.reading_rows import mixed_rows, row_sums
 from mha_course.exercises.reading_weights import NEG_INF, Reading, near
 from mha_course.exercises.witness import number
 
@@ -216,7 +217,7 @@ def _which(none: Tensor, weights: Tensor, hidden: Tensor) -> str:
 def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     """Something that was added to the scores: by key, by distance, at some places only."""
     opened = ~hidden
-    mixed = _mixed(scores.masked_fill(hidden, NEG_INF).softmax(-1), have, opened)
+    mixed = mixed_rows(scores.masked_fill(hidden, NEG_INF).softmax(-1), have, opened)
     if mixed:
         return mixed
     if not bool((have[opened] > 1e-12).all()):
@@ -226,7 +227,7 @@ def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
     row = offset.sum(-1, keepdim=True) / opened.sum(-1, keepdim=True).clamp_min(1)
     offset = torch.where(opened, offset - row, 0.0)
     if bool((offset.abs() < 2e-3).all()):
-        return _row_sums(scores, have)
+        return row_sums(scores, have)
     if bool(hidden.any()):
         return None
     if bool((offset.abs() < 5e-3).all()):
@@ -259,60 +260,3 @@ def _added(scores: Tensor, have: Tensor, hidden: Tensor) -> Reading | None:
             says = f"Something is added to the scores that depends on the {words}: {slope:.3g} a step."
             return Reading("added-by-distance", says, "what is added to the scores.")
     return None
-
-
-def _mixed(weights: Tensor, have: Tensor, opened: Tensor) -> Reading | None:
-    """Right weights with something added to each, or mixed with equal ones."""
-    extra = torch.where(opened, have - weights, torch.nan)
-    row = extra.nanmean(-1, keepdim=True)
-    if bool((extra - row).abs().nan_to_num(0.0).max() > 2e-5) or bool(row.abs().max() < 1e-4):
-        x, y = weights[opened], have[opened]
-        slope = float(
-            ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum().clamp_min(1e-12)
-        )
-        level = float(y.mean() - slope * x.mean())
-        if (
-            0.01 < slope < 0.999
-            and level > 1e-4
-            and torch.allclose(slope * x + level, y, rtol=1e-3, atol=1e-5)
-        ):
-            says = (
-                f"The weights are mixed with equal ones: {slope:.3g} times the right one, plus {level:.3g}."
-            )
-            return Reading("weights-mixed", says, "what is added to the weights.")
-        return None
-    if float(row.max() - row.min()) < 2e-5:
-        says = f"To every weight {float(row.mean()):.3g} is added, so that rows don't sum to 1."
-    else:
-        says = "To all weights of a row the same number is added, another one for each row."
-    return Reading("added-to-weights", says, "what is added to the weights, or to what they are made of.")
-
-
-def _row_sums(scores: Tensor, have: Tensor) -> Reading | None:
-    """Rows that are right up to a factor of their own."""
-    sums = have.sum(-1)
-    if near(sums, torch.ones_like(sums)):
-        return None
-    look = "the divisor of each row."
-    raw, shifted = scores.exp().sum(-1), (scores - scores.amax(-1, keepdim=True)).exp().sum(-1)
-    for total in (shifted, raw):
-        extra = total / sums - total
-        if float(extra.max() - extra.min()) < 5e-3 * float(extra.abs().max()) + 1e-6:
-            more = float(extra.mean())
-            says = f"To the sum that divides each row {more:.3g} is added: rows sum to less than 1."
-            return Reading("rows-do-not-sum-to-one", says, look)
-        running = total / sums
-        if near(running, total.cumsum(-1)):
-            says = "The sum that divides goes on from row to row: it isn't begun anew for each."
-            return Reading("rows-do-not-sum-to-one", says, look)
-        for which, words in ((0, "first"), (-1, "last")):
-            if near(total / sums, total[..., which : which + 1 or None].expand_as(total)):
-                says = f"All rows are divided by the sum of the {words} one."
-                return Reading("rows-do-not-sum-to-one", says, look)
-    if float(sums.max() - sums.min()) < 1e-3:
-        first = float(sums.flatten()[0])
-        says = f"The rows sum to {first:.4g}, not to 1; within a row the proportions are right."
-    else:
-        says = "Within a row the proportions are right, but not their sums: "
-        says += f"one sums to {float(sums.min()):.3g}, one to {float(sums.max()):.3g}."
-    return Reading("rows-do-not-sum-to-one", says, look)

@@ -12,6 +12,7 @@ from torch import Tensor
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.factors import scale_of, scores_factor
 from mha_course.exercises.outcome import Outcome, differing
+from mha_course.exercises.reading_weights import near
 from mha_course.exercises.scores_otherwise import changed, compared
 
 
@@ -19,8 +20,10 @@ def read_scores(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
     """A reading of scores from queries and keys, the two arguments."""
     q, k = evidence.cases[i].arguments
     got, want = evidence.got[i].leaves, evidence.expected[i].leaves[0].double()
-    if len(got) != 1 or got[0].shape != want.shape or not got[0].is_floating_point():
+    if len(got) != 1 or not got[0].is_floating_point():
         return None
+    if got[0].shape != want.shape:
+        return _of_another_shape(q, k, got[0])
     factor = scores_factor(evidence)
     if factor:
         return _made_of_numbers(evidence, i) or factor
@@ -37,7 +40,7 @@ def read_scores(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
             says = f"{words}; besides, the factor is {scale:.4g}."
             return Finding("compared-otherwise", says, look="how a query meets a key, and the factor.")
     for scores, lost in ((want, ""), (want * root, "The division by the root of d_k is missing. And: ")):
-        for words, made in changed(scores):
+        for words, made in changed(scores, q.shape[-1]):
             if _alike(made, have):
                 look = "what happens to the scores after the product."
                 return Finding("scores-changed", f"{lost}{words}", look=look)
@@ -73,6 +76,26 @@ def _made_of_numbers(evidence: Evidence, i: int) -> Finding | None:
                     f"The dot products are divided by {words}{extra}: by numbers that change with the input."
                 )
                 return Finding("wrong-scale", says, look="what the divisor is made of.")
+    return None
+
+
+def _of_another_shape(q: Tensor, k: Tensor, have: Tensor) -> Finding | None:
+    """Products of other pairs than query and key."""
+    for says, made in (
+        ("Queries meet queries: the keys take no part.", q @ q.mT),
+        ("Keys meet keys: the queries take no part.", k @ k.mT),
+        ("Every sentence meets every sentence.", torch.tensordot(q, k, ([-1], [-1]))),
+        ("All sentences are added up.", torch.einsum("...qd,...kd->qk", q, k)),
+        ("Queries and keys have changed places.", k @ q.mT),
+    ):
+        scale = scale_of(made, have)
+        if made.shape == have.shape and scale is not None:
+            right = 1 / math.sqrt(q.shape[-1])
+            if abs(scale - 1) < 1e-3 and q.shape[-1] != 1:
+                says += " And: the product is not divided."
+            elif abs(scale / right - 1) > 1e-3:
+                says += f" And: the product is multiplied by {scale:.4g}."
+            return Finding("other-pairs", says, look="what is multiplied with what.")
     return None
 
 
@@ -114,6 +137,12 @@ def _one_axis_scaled(evidence: Evidence, i: int) -> Finding | None:
 def _places(want: Tensor, have: Tensor) -> Finding | None:
     """Right scores but for some entries that all hold one number, or for a row or column."""
     wrong = differing(want, have)
+    low, high = float(have.min()), float(have.max())
+    cut = int((have == high).sum()), int((have == low).sum())
+    if max(cut) > 1 and near(want.clamp(low, high), have):
+        ends = [f"above {high:.4g}"] * (cut[0] > 1) + [f"below {low:.4g}"] * (cut[1] > 1)
+        says = f"Scores {' and '.join(ends)} are cut off there (a clamp)."
+        return Finding("scores-clamped", says, look="what is done to large scores.")
     share = float(wrong.double().mean())
     if share > 0.7:
         return None

@@ -13,17 +13,23 @@ from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.factors import named_factor, softmax_scale
 from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading_places import mask_after_softmax, read_places
-from mha_course.exercises.reading_weights import Reading, near, read_steps
+from mha_course.exercises.reading_weights import Reading, near, nearly, read_steps, weights_changed
 from mha_course.exercises.steps_before_softmax import Step
 
 _TOO_LARGE = 50.0
+_NEARLY = (
+    "The weights are nearly right, to two or three digits. Something is rounded on the way, goes through "
+    "float16 or bfloat16, or a small number is added."
+)
 
 
 def read_softmax(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
     """The reading of a softmax over the rows of its first argument."""
     scores, have = evidence.cases[i].arguments[0], evidence.got[i].leaves[0]
-    if len(evidence.got[i].leaves) != 1 or have.shape != scores.shape or have.is_complex():
+    if len(evidence.got[i].leaves) != 1 or have.is_complex():
         return None
+    if have.shape != scores.shape:
+        return _one_number_each(scores, have)
     if not have.is_floating_point():
         return None
     found: Reading | None = None
@@ -35,6 +41,26 @@ def read_softmax(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], O
     return Finding(found.id, found.says + _also_large(evidence, i), look=found.look)
 
 
+def _one_number_each(scores: Tensor, have: Tensor) -> Finding | None:
+    """One number for each row, or for each column."""
+    powers = scores.exp()
+    for axis, of in ((-1, "row"), (-2, "column")):
+        for what, made in (
+            ("sum of exponentials", powers.sum(axis)),
+            ("logarithm of the sum of exponentials", scores.logsumexp(axis)),
+            ("sum of the scores", scores.sum(axis)),
+            ("largest score", scores.amax(axis)),
+            ("place of the largest score", scores.argmax(axis)),
+            ("largest weight", scores.softmax(-1).amax(axis)),
+            ("sum of weights", scores.softmax(-1).sum(axis)),
+            ("sum of shifted exponentials", (scores - scores.amax(-1, keepdim=True)).exp().sum(axis)),
+        ):
+            if have.numel() == made.numel() and near(made.reshape(-1), have.reshape(-1)):
+                says = f"One number for each {of} comes out: its {what}. A weight for each score is wanted."
+                return Finding("one-number-each", says, look="what is returned, and what it is divided by.")
+    return None
+
+
 def read_weights(
     scores: Tensor, have: Tensor, mask: Tensor | None, more: Sequence[Step] = (), root: float = 1
 ) -> Reading | None:
@@ -42,14 +68,67 @@ def read_weights(
 
     root: what the scores were divided by, for answers that leave it out; 1 where nothing is.
     """
-    found = None if mask is None else mask_after_softmax(scores.double(), have.double(), mask)
+    wide, hidden = (
+        scores.double(),
+        scores.double() if mask is None else scores.double().masked_fill(~mask, -math.inf),
+    )
+    if nearly(hidden.softmax(-1), have):
+        found = weights_changed(wide, have.double(), mask) or read_places(wide, have, mask)
+        return found or Reading(
+            "nearly-right", _NEARLY, "conversions, `round`, and small numbers added for safety."
+        )
+    found = None if mask is None else mask_after_softmax(wide, have.double(), mask)
     found = found or read_steps(scores, have, mask, more) or read_places(scores, have, mask)
+    found = found or _clipped(wide, hidden, have.double(), mask) or _row_by_row(wide, have.double(), mask)
     if found is None and root != 1:
         found = read_steps(scores * root, have, mask) or read_places(scores * root, have, mask)
         if found:
             lost = "The scores are not divided by the root of d_k. And:"
             return Reading(found.id, f"{lost} {found.says}", found.look)
     return found
+
+
+def _clipped(scores: Tensor, hidden: Tensor, have: Tensor, mask: Tensor | None) -> Reading | None:
+    """Scores that are cut off somewhere before the softmax."""
+    look = "what is done to scores that are large, or far below the others."
+    if not bool((have >= 0).all()):
+        return None
+    logs = have.clamp_min(1e-300).log()
+    floor = float((logs - logs.amax(-1, keepdim=True))[hidden.isfinite()].min())
+    below = (hidden - hidden.amax(-1, keepdim=True)).clamp(min=floor)
+    below = below if mask is None else below.masked_fill(~mask, -math.inf)
+    if near(below.softmax(-1), have):
+        says = f"Scores more than {-floor:.3g} below the largest of their row are raised to that."
+        return Reading("scores-clamped", says, look)
+    for limit in (0.1, 0.5, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0):
+        for low, high in ((-limit, limit), (None, limit), (-limit, None), (0.0, limit)):
+            cut = scores.clamp(low, high)
+            if near((cut if mask is None else cut.masked_fill(~mask, -math.inf)).softmax(-1), have):
+                return Reading("scores-clamped", f"The scores are cut off at {limit:g} (a clamp).", look)
+    return None
+
+
+def _row_by_row(scores: Tensor, have: Tensor, mask: Tensor | None) -> Reading | None:
+    """Some rows right, and something else in the others."""
+    want = (scores if mask is None else scores.masked_fill(~mask, -math.inf)).softmax(-1)
+    n_q = scores.shape[-2]
+    rows = [near(want[..., i, :], have[..., i, :]) for i in range(n_q)]
+    wrong = [i for i, ok in enumerate(rows) if not ok]
+    if not wrong or len(wrong) == n_q:
+        return None
+    kinds = (
+        ("the scores themselves", scores),
+        ("exponentials that are not divided", scores.exp()),
+        ("exponentials that are not divided", (scores - scores.amax(-1, keepdim=True)).exp()),
+        ("zeros", torch.zeros_like(scores)),
+        ("equal weights", torch.full_like(scores, 1 / scores.shape[-1])),
+    )
+    which = f"query {wrong[0]}" if len(wrong) == 1 else f"queries {in_a_row([str(i) for i in wrong])}"
+    for words, made in kinds:
+        if all(near(made[..., i, :], have[..., i, :]) for i in wrong):
+            says = f"The other rows are right; {which} {'holds' if len(wrong) == 1 else 'hold'} {words}."
+            return Reading("some-rows-wrong", says, "where the loop or the assignment ends.")
+    return None
 
 
 def _temperature(evidence: Evidence, i: int) -> Reading | None:

@@ -36,6 +36,8 @@ def compared(q: Tensor, k: Tensor) -> Iterator[Made]:
     yield "The product goes over the features where a sum belongs", both.prod(-1)
     yield "The sign of the products of features is lost", both.abs().sum(-1)
     yield "The signs of queries and keys are lost", q.abs() @ k.abs().mT
+    yield "The squares of the products are summed, and a root taken", both.square().sum(-1).sqrt()
+    yield "The squares of the products are summed", both.square().sum(-1)
     yield "The last feature takes no part", q[..., :-1] @ k[..., :-1].mT
     yield "The first feature takes no part", q[..., 1:] @ k[..., 1:].mT
     yield "Only the first feature takes part", both[..., 0]
@@ -113,7 +115,7 @@ def _refilled(s: Tensor) -> Tensor:
     return out
 
 
-def changed(s: Tensor) -> Iterator[Made]:
+def changed(s: Tensor, d_k: int) -> Iterator[Made]:
     """What may have been done to scores afterwards, with words."""
     n_q, n_k = s.shape[-2:]
     later = torch.arange(n_k) > torch.arange(n_q)[:, None]
@@ -127,6 +129,11 @@ def changed(s: Tensor) -> Iterator[Made]:
     yield "A softmax over the queries has been applied.", s.softmax(-2)
     yield "A softmax over the keys has been applied.", s.softmax(-1)
     yield "A softmax over the sentences has been applied.", s.softmax(0)
+    yield "A softmax has been applied, and after it comes another division.", s.softmax(-1) / d_k**0.5
+    yield (
+        "Only the largest score of a row is kept, as 1.",
+        torch.zeros_like(s).scatter(-1, s.argmax(-1, True), 1.0),
+    )
     yield "The scores are rounded down (`//` or `floor`).", s.floor()
     yield "The scores are rounded to whole numbers.", s.round()
     yield "The scores are cut to whole numbers (`int`).", s.trunc()

@@ -22,6 +22,12 @@ def _standardised(s: Tensor) -> Tensor:
 # What is done to the scores before they are made positive. The first of each list is right.
 BEFORE: tuple[Step, ...] = (
     ("", lambda s: s),
+    ("", lambda s: s - s.amax(-1, keepdim=True)),
+    ("The ranks of the scores go in, not the scores.", lambda s: s.argsort(-1).argsort(-1).to(s.dtype)),
+    (
+        "The ranks of the scores go in, not the scores.",
+        lambda s: s.argsort(-1, descending=True).argsort(-1).to(s.dtype),
+    ),
     ("The scores get a minus before the softmax, so the smallest one wins.", lambda s: -s),
     ("Negative scores are treated as 0 (a ReLU).", lambda s: s.relu()),
     (
