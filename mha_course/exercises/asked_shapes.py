@@ -50,9 +50,7 @@ def _asked(case: Case, sizes: list[int], there: int) -> str:
     named = _named(case, sizes)
     if -1 in sizes:
         known = prod(size for size in sizes if size != -1)
-        return (
-            f"The sizes asked for are {named}. {there} numbers can't be cut that way: {known} is no divisor."
-        )
+        return f"{there} numbers can't be cut that way: {known} is no divisor."
     return f"The sizes asked for, {named}, have room for {prod(sizes)} numbers; there are {there}."
 
 
@@ -64,9 +62,12 @@ def _pieces(case: Case, one: list[int], other: list[int]) -> str:
     for tensor in case.arguments:
         shape = list(getattr(tensor, "shape", ()))
         if len(shape) == len(one) and all(shape[i] == one[i] for i in range(len(one)) if i != axis):
-            what = _AXES.get(_symbol(case, shape[axis]), "")
-            of = f", the {what}" if what else ""
-            return f"The pieces differ along axis {axis}: that axis{of} of size {shape[axis]} is the one cut."
+            what = _AXES.get(_symbol(case, shape[axis]), "places")
+            if axis == len(shape) - 1:
+                return (
+                    f"The pieces differ in their {what}: {one[axis]} in the first, {other[axis]} in another."
+                )
+            return f"Axis {axis}, the {what}, is the one cut: into pieces of {one[axis]} and {other[axis]}."
     return f"The pieces differ along axis {axis}: {one[axis]} and {other[axis]}."
 
 

@@ -52,8 +52,8 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"only one element tensors|cannot be converted to Scalar|only integer tensors of a single element",
-        "One number is wanted there, and a whole tensor was given: `math` and `int` work on single numbers.",
-        f"{_WHERE}: `torch` has the same functions for tensors.",
+        "One number is wanted there, and a whole tensor was given: `torch.tensor` and `math` take numbers.",
+        f"{_WHERE}: `torch` has functions for whole tensors, and others that put tensors together.",
     ),
     (
         r"must be (tuple of )?Tensors?, not (int|float)",

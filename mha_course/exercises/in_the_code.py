@@ -25,6 +25,8 @@ def remark_on_code(evidence: Evidence, fn: Any, finding: Finding) -> str:
         return "`print` shows something to you; `return` hands it to whoever called."
     if "input" in code.co_names:
         return "It asks for `input`. Everything it needs is in its arguments."
+    if finding.id == "remembers":
+        return ""
     return remark_on_refusing(evidence, fn) or _written_sizes(evidence, code)
 
 
@@ -71,8 +73,10 @@ def _written_sizes(evidence: Evidence, code: CodeType) -> str:
     wrong, asked = evidence.cases[i], _shape_asked(evidence.got[i])
     wanted = [size for leaf in evidence.expected[i].leaves for size in leaf.shape]
     strange = [n for k, n in enumerate(asked) if k >= len(wanted) or wanted[k] != n]
+    if evidence.got[i].error is not None:
+        strange = [n for n in asked if n not in wrong.sizes.values()]
     judged = zip(evidence.cases, evidence.right, strict=True)
-    right = [case for case, ok in judged if case.sizes and case.required and ok]
+    right = [case for case, ok in judged if case.sizes and case.required and ok and not case.edge]
     numbers = list(dict.fromkeys(_numbers(code)))
     found: dict[int, str] = {}
     for n in numbers:

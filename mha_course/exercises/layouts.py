@@ -271,7 +271,14 @@ def _layout(
     if view.flat:
         found.cost += 2 + (not in_order)
         symbols = [part.symbol for part in seen]
-        found.layout = laid_over(symbols, shape, in_order and not found.clauses, in_order)
+        meant = ""
+        if shape == wanted:
+            right, at = [], 0
+            for many in axes.groups:
+                right.append(" * ".join(axes.symbols[i] for i in axes.order[at : at + many]))
+                at += many
+            meant = f"({', '.join(right)})"
+        found.layout = laid_over(symbols, shape, in_order and not found.clauses, in_order, meant)
         return
     same_shape = shape == wanted
     if in_order and (same_shape or found.clauses and len(shape) == len(wanted)):

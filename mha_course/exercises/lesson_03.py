@@ -47,7 +47,10 @@ def _coded_x(b: int, n: int, h: int, d_k: int, label: str) -> Case:
     sizes = {"b": b, "n": n, "d_model": h * d_k, "h": h, "d_k": d_k}
     if d_k == 1:
         del sizes["d_model"]  # the same as h
-    return Case(label, (numbered(b, n, h * d_k) + 1, h), sizes, coded=("sentence", "token", "feature"))
+    # What holds in such a case only, or fails in it only, is told when all else is right.
+    edge = min(b, n, d_k) == 1
+    coded = ("sentence", "token", "feature")
+    return Case(label, (numbered(b, n, h * d_k) + 1, h), sizes, coded=coded, edge=edge)
 
 
 def _split_inputs(g: Generator) -> list[Case]:
@@ -63,8 +66,8 @@ def _split_inputs(g: Generator) -> list[Case]:
         _coded_x(2, 5, 1, 7, "with one head"),
         Case(
             "with five heads and numbers of both signs",
-            (draw(g, 2, 4, 15, spread=3.0), 5),
-            {"b": 2, "n": 4, "d_model": 15, "h": 5, "d_k": 3},
+            (draw(g, 2, 11, 15, spread=3.0), 5),
+            {"b": 2, "n": 11, "d_model": 15, "h": 5, "d_k": 3},
             coded=("sentence", "token", "feature"),
         ),
         _coded_x(1, 5, 2, 3, "with one sentence"),
@@ -76,6 +79,11 @@ def _split_inputs(g: Generator) -> list[Case]:
 
 def _stack_inputs(g: Generator) -> list[Case]:
     words = ("head", "row", "column")
+
+    def small(label: str, h: int, d_model: int, d_k: int) -> Case:
+        sizes = {"h": h, "d_model": d_model, "d_k": d_k}
+        return Case(label, (numbered(h, d_model, d_k) + 1,), sizes, coded=words, edge=True)
+
     return [
         Case("with three heads", (numbered(3, 5, 4) + 1,), {"h": 3, "d_model": 5, "d_k": 4}, coded=words),
         Case("with two heads", (numbered(2, 6, 3) + 1,), {"h": 2, "d_model": 6, "d_k": 3}, coded=words),
@@ -86,10 +94,8 @@ def _stack_inputs(g: Generator) -> list[Case]:
             coded=words,
         ),
         Case("with one head", (numbered(1, 5, 3) + 1,), {"h": 1, "d_model": 5, "d_k": 3}, coded=words),
-        Case("with one row", (numbered(3, 1, 2) + 1,), {"h": 3, "d_model": 1, "d_k": 2}, coded=words),
-        Case(
-            "with one column a head", (numbered(3, 5, 1) + 1,), {"h": 3, "d_model": 5, "d_k": 1}, coded=words
-        ),
+        small("with one row", 3, 1, 2),
+        small("with one column a head", 3, 5, 1),
         Case(
             "in float64",
             (draw(g, 3, 5, 4, dtype=torch.float64),),

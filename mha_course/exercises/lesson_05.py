@@ -37,8 +37,8 @@ def _inputs(g: Generator) -> list[Case]:
         coded("with one head", 2, 1, 5, 7),
         Case(
             "with five heads and numbers of both signs",
-            (draw(g, 2, 5, 4, 3, spread=3.0),),
-            {"b": 2, "h": 5, "n": 4, "d_k": 3, "d_model": 15},
+            (draw(g, 2, 5, 11, 3, spread=3.0),),
+            {"b": 2, "h": 5, "n": 11, "d_k": 3, "d_model": 15},
             coded=("sentence", "head", "token", "feature"),
         ),
         coded("with one sentence", 1, 2, 5, 3),

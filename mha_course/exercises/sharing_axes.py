@@ -7,12 +7,17 @@ from mha_course.exercises.coded_axes import Axes
 from mha_course.exercises.evidence import in_a_row
 
 
-def laid_over(order: list[str], shape: tuple[int, ...], alone: bool, in_order: bool) -> str:
-    """A shape laid over numbers in this order. alone: all else is right; in_order: it is the right order."""
+def laid_over(order: list[str], shape: tuple[int, ...], alone: bool, in_order: bool, meant: str = "") -> str:
+    """A shape laid over numbers in this order. alone: all else is right; in_order: it is the right order.
+
+    meant: the axes by which the shape reads the numbers, where it is the right shape.
+    """
     if alone:
         return f"The numbers stand in the right order; only the shape `{shape}` is another one."
     if in_order:
         return f"The shape `{shape}` is laid over the numbers."
+    if meant:
+        return f"The numbers come in the order `({', '.join(order)})`; the shape reads them as `{meant}`."
     return (
         f"The numbers come in the order `({', '.join(order)})`, row by row, and the shape `{shape}` is laid "
         "over them. So its axes don't hold what they should."
