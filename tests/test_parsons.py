@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 import random
 import sys
 from pathlib import Path
@@ -246,3 +247,17 @@ def test_what_cannot_be_kept_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(progress, "mark_solved", full)
     assert check(parsons("split_heads"), SPLIT)["trouble"] == "This could not be kept: disk full"
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name"), [("03_split", "split_heads"), ("07_the_full_layer", "multi_head_attention")]
+)
+def test_each_puzzle_stands_before_its_exercise(lesson: str, name: str) -> None:
+    path = Path(__file__).parents[1] / "notebooks" / f"{lesson}.ipynb"
+    cells = ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    puzzle = cells.index(f'widgets.parsons("{name}")')
+    heading = next(i for i, text in enumerate(cells) if f"### Exercise: {name}" in text)
+    write = next(i for i, text in enumerate(cells) if "## Write it yourself" in text)
+    assert write < puzzle < heading
+    # Who wants to write first is told that the lines are folded.
+    assert "folded" in cells[puzzle - 1]
