@@ -26,15 +26,19 @@ def fold_value_bias(b_v: Tensor, w_o: Tensor, b_o: Tensor) -> Tensor:
 
 
 def _contribution_inputs(g: Generator) -> list[Case]:
-    def case(label: str, b: int, h: int, n: int, d_v: int, dtype: torch.dtype = torch.float32) -> Case:
-        sizes = {"b": b, "h": h, "n": n, "d_v": d_v} | ({"d_model": h * d_v} if h > 1 else {})
-        heads, w_o = draw(g, b, h, n, d_v, dtype=dtype), draw(g, h * d_v, h * d_v, spread=0.5, dtype=dtype)
+    def case(
+        label: str, b: int, h: int, n: int, d_v: int, dtype: torch.dtype = torch.float32, wide: int = 0
+    ) -> Case:
+        width = wide or h * d_v
+        sizes = {"b": b, "h": h, "n": n, "d_v": d_v} | ({"d_model": width} if h > 1 else {})
+        heads, w_o = draw(g, b, h, n, d_v, dtype=dtype), draw(g, h * d_v, width, spread=0.5, dtype=dtype)
         return Case(label, (heads, w_o), sizes, required=dtype == torch.float32)
 
     return [
         case("with three heads", 2, 3, 5, 4),
         case("with two heads", 3, 2, 7, 5),
         case("with one head", 2, 1, 5, 7),
+        case("with d_model other than h * d_v", 2, 3, 5, 4, wide=11),
         case("in float64", 2, 3, 5, 4, torch.float64),
     ]
 
@@ -68,6 +72,15 @@ CONTRIBUTION_MISTAKES = (
     Mistake(
         "columns-for-rows",
         lambda z, w: z @ w.reshape(w.shape[0], z.shape[1], z.shape[3]).permute(1, 2, 0),
+        (
+            "W_O is transposed, or its columns are cut where its rows should be. The concatenation meets "
+            "the rows."
+        ),
+        "which axis of `w_o` belongs to the heads.",
+    ),
+    Mistake(
+        "columns-for-rows",
+        lambda z, w: z @ w.T.reshape(z.shape[1], z.shape[3], -1),  # the same where W_O is square
         (
             "W_O is transposed, or its columns are cut where its rows should be. The concatenation meets "
             "the rows."

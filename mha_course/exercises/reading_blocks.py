@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mha_course.exercises.changed_matrix import changed_matrix
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.outcome import Outcome
 
@@ -22,22 +23,100 @@ def read_blocks(evidence: Evidence, i: int, call: Call) -> Finding | None:
     g = torch.Generator().manual_seed(11)
     w = torch.randn(_WIDTH, _WIDTH, generator=g) + 0.1
     single = torch.eye(_H * _N * _D_V).reshape(-1, _H, _N, _D_V)
-    out = _tensor(call((single.clone(), w.clone())))
-    if out is None or out.shape != (len(single), _H, _N, _WIDTH):
-        return _shape(evidence, i)
-    # (head, token, feature) that goes in, (head, token) that comes out, and the row that it is multiplied by
-    answer = out.reshape(_H, _N, _D_V, _H, _N, _WIDTH).double()
     heads = torch.randn(5, _H, _N, _D_V, generator=g)
-    whole = _tensor(call((heads.clone(), w.clone())))
+    out, before = _aligned(_tensor(call((single.clone(), w.clone()))), len(single))
+    whole, _ = _aligned(_tensor(call((heads.clone(), w.clone()))), len(heads))
+    if out is None or whole is None:
+        return _with(before, None, evidence, i) if before else _shape(evidence, i)
+    # (head, token, feature) that goes in, (place, token) that comes out, and the row that it is multiplied by
+    answer = out.reshape(_H, _N, _D_V, -1, _N, _WIDTH).double()
     made = torch.einsum("bhtp,htpijm->bijm", heads.double(), answer)
-    if whole is None or not torch.allclose(made, whole.double(), atol=1e-3):
-        return _no_product(call, heads, w)
+    if not torch.allclose(made, whole.double(), atol=1e-3):
+        return _with(before, _no_product(call, heads, w), evidence, i)
     goes = answer.abs().amax(-1) > 1e-6
     elsewhere = ~torch.eye(_N, dtype=torch.bool)[None, :, None, None, :]
     if bool((goes & elsewhere).any()):
-        says = "Tokens are mixed: a token's share holds numbers of other tokens."
-        return Finding("tokens-mixed", says, look="how axes are moved and joined before the product.")
-    return _heads(goes[:, 0, :, :, 0].any(1), answer[:, 0, :, :, 0], w.double())
+        return _with(before, _mixed_tokens(answer, w.double()), evidence, i)
+    feeds, rows = goes[:, 0, :, :, 0].any(1), answer[:, 0, :, :, 0]
+    found = _heads(feeds, rows, w.double()) if rows.shape[2] == _H else _summed(feeds, rows, w.double())
+    return _with(before, found, evidence, i)
+
+
+def _aligned(out: Tensor | None, count: int) -> tuple[Tensor | None, str]:
+    """The result with its axes as they should be, and what is wrong with their order."""
+    if out is None:
+        return None, ""
+    shape = tuple(out.shape)
+    if shape == (count, _H, _N, _WIDTH):
+        return out, ""
+    if shape == (_H, count, _N, _WIDTH):
+        return out.transpose(0, 1), "The axis of heads stands in front of the batch."
+    if shape == (count, _N, _H, _WIDTH):
+        return out.transpose(1, 2), "The axis of heads stands behind the tokens."
+    if shape == (count, _N, _H * _WIDTH):
+        words = "The shares stand beside each other along the features; an axis of heads is wanted."
+        return out.reshape(count, _N, _H, _WIDTH).transpose(1, 2), words
+    if shape == (_H * count, _N, _WIDTH):
+        words = "The shares lie behind each other along the sentences; an axis of heads is wanted."
+        return out.reshape(_H, count, _N, _WIDTH).transpose(0, 1), words
+    if shape == (count, _H * _N, _WIDTH):
+        words = "The shares lie behind each other along the tokens; an axis of heads is wanted."
+        return out.reshape(count, _H, _N, _WIDTH), words
+    if shape == (count, _N, _WIDTH):
+        return out[:, None], "The axis of heads is gone."
+    if shape == (count, _H, _N, _D_V):
+        return None, "The result is d_v wide, as the heads are: there is no matrix product with W_O's blocks."
+    if shape == (count, _H - 1, _N, _WIDTH):
+        return None, "One head is missing: the loop starts too late or ends too early."
+    return None, ""
+
+
+def _with(before: str, found: Finding | None, evidence: Evidence, i: int) -> Finding | None:
+    """Both what is wrong with the axes and what is wrong with the numbers."""
+    if not before:
+        return found
+    have = tuple(evidence.got[i].leaves[0].shape)
+    says = f"{before} Yours has shape `{have}`; wanted is `(b, h, n, d_model)`."
+    if found is None:
+        return Finding("axes-of-contributions", says, look="the axes of the result, one after the other.")
+    return Finding(f"axes-of-contributions+{found.id}", f"{says} And: {found.says}", look=found.look)
+
+
+def _summed(feeds: Tensor, answer: Tensor, w: Tensor) -> Finding | None:
+    """Which heads are in a sum, and what each of them meets."""
+    found = [j for j in range(_H) if feeds[j, 0]]
+    if not found:
+        return Finding("share-missing", "And it is 0: no head goes into it.", look="the product with W_O.")
+    if len(found) < _H:
+        names = in_a_row([str(j + 1) for j in found])
+        one = len(found) == 1
+        says = f"Only head{'' if one else 's'} {names} of {_H} {'comes' if one else 'come'} out."
+        return Finding("some-heads-only", says, look="where the loop ends, or returns.")
+    matrix = answer[:, :, 0].flatten(0, 1)
+    if torch.allclose(matrix, w, atol=1e-5):
+        return Finding("summed-up", "The shares are added up already: this is the output.", look="a sum.")
+    for times, words in ((1 / _H, "averaged"), (1 / _H**0.5, "added up and divided by the root of h")):
+        if torch.allclose(matrix, times * w, atol=1e-5):
+            return Finding("summed-up", f"The shares are {words}.", look="a sum or a mean over the heads.")
+    changed = changed_matrix(matrix, w, _H, closely=1e-4)
+    says = f"The shares are added up; and {changed or 'W_O is not as it should be'}."
+    return Finding("summed-up", says, look="the rows of W_O that belong to a head, and a sum.")
+
+
+def _mixed_tokens(answer: Tensor, w: Tensor) -> Finding:
+    look = "how axes are moved and joined before the product."
+    # In memory the heads lie as (head, token, feature); joined by reshape alone, that order is cut anew.
+    flat = answer.sum(3).reshape(-1, _N, _WIDTH)
+    places = torch.arange(len(flat))
+    cut = torch.zeros_like(flat)
+    cut[places, places // _WIDTH] = w[places % _WIDTH]
+    if torch.allclose(flat, cut, atol=1e-5):
+        says = "The heads are joined by `reshape` alone: a row of the concatenation holds several tokens."
+        return Finding(
+            "tokens-mixed", says, look="the axes, before `reshape`: what should stand side by side?"
+        )
+    says = "Tokens are mixed: a token's share holds numbers of other tokens."
+    return Finding("tokens-mixed", says, look=look)
 
 
 def _heads(feeds: Tensor, answer: Tensor, w: Tensor) -> Finding | None:
@@ -73,6 +152,10 @@ def _heads(feeds: Tensor, answer: Tensor, w: Tensor) -> Finding | None:
             f"Every head meets its rows of W_O, but with a factor: each share is {times} what it should be."
         )
         return Finding("a-factor", says, look="a factor or a division; shares are summed as they are.")
+    changed = changed_matrix(torch.stack([answer[i, :, i] for i in range(_H)]).flatten(0, 1), w, _H, 1e-4)
+    if changed:
+        says = f"{changed[:1].upper()}{changed[1:]} (with {_H} heads of {_D_V} features)."
+        return Finding("other-rows", says, look="the places of a head in the concatenation: its rows of W_O.")
     said = {head: _in_words(rows[head]) for head in wrong}
     if len(wrong) == _H and len(set(said.values())) == 1:
         told = f"every head meets {said[0]}"
@@ -80,7 +163,7 @@ def _heads(feeds: Tensor, answer: Tensor, w: Tensor) -> Finding | None:
         told = "; ".join(f"head {head + 1} meets {said[head]}" for head in wrong[:2])
     says = f"With {_H} heads of {_D_V} features, {told}."
     right = [str(head + 1) for head in range(_H) if head not in wrong]
-    if any(rows[a] == rows[b] for a in range(_H) for b in range(a)):
+    if any(None not in rows[a] and rows[a] == rows[b] for a in range(_H) for b in range(a)):
         says += " The same rows serve several heads."
     if right:
         says += f" Right {'is head' if len(right) == 1 else 'are heads'} {in_a_row(right)}."
@@ -133,7 +216,7 @@ def _in_words(met: list[tuple[str, int, float] | None]) -> str:
     if "scattered" in kinds:
         return "numbers from several rows of W_O side by side: rows and columns are mixed by a reshape"
     if kinds == {"mix"}:
-        return "no row and no column of W_O, but sums of them: W_O is changed before the product"
+        return "no row and no column of W_O: W_O is changed before the product, or something is added up"
     if len(kinds) > 1:
         met = [m for m in met if m and m[0] in ("row", "column")]
         kind = in_a_row(sorted({m[0] for m in met}))

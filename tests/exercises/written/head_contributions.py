@@ -181,11 +181,11 @@ UNLISTED = [
     ("every head meets columns 0, 1, 2 and 3", lambda z, w: z @ w[:, : z.shape[3]].T),
     ("own rows, in another order", lambda z, w: right(z.flip(-1), w)),
     ("Tokens are mixed", lambda z, w: right(z.transpose(1, 2).reshape(z.shape), w)),
-    ("sums of them", lambda z, w: z @ w.unflatten(0, (z.shape[1], -1)).mean(0)),
+    ("blocks of W_O are averaged", lambda z, w: z @ w.unflatten(0, (z.shape[1], -1)).mean(0)),
     ("Heads 2 and 3 are 0 throughout", only_the_first),
     ("ReLU", lambda z, w: right(z, w).relu()),
     ("mean of each row", lambda z, w: right(z, w) - right(z, w).mean(-1, keepdim=True)),
-    ("meets rows 11, 0, 1 and 2", lambda z, w: right(z, w.roll(1, 0))),
+    ("rows of W_O are moved on by one place", lambda z, w: right(z, w.roll(1, 0))),
     ("tokens are summed up", lambda z, w: right(z, w).cumsum(2)),
     ("the axes stand in another order", lambda z, w: right(z, w).permute(0, 2, 3, 1)),
     ("axis of heads is gone|heads are averaged", lambda z, w: right(z, w).mean(1)),
@@ -193,7 +193,7 @@ UNLISTED = [
     ("shape", lambda z, w: torch.cat([z[:, i] @ w[: z.shape[3]] for i in range(z.shape[1])], 1)),
     ("opposite", lambda z, w: -right(z, w)),
     (
-        "head 1 meets rows 8, 9, 10 and 11 .* same rows serve",
+        "(?i)every head meets the last block",
         lambda z, w: looped(z, w, lambda i, h, d: slice(-d, None)),
     ),
     (
@@ -205,4 +205,35 @@ UNLISTED = [
     ("normalised", lambda z, w: F.layer_norm(right(z, w), w.shape[1:])),
     ("more than a product|squared|opposite sign", lambda z, w: right(z * z, w)),
     ("sentence", lambda z, w: right(z, w).flip(0)),
+    ("no matrix product with W_O's blocks", lambda z, w: z),
+    ("beside each other along the features", lambda z, w: torch.cat(right(z, w).unbind(1), -1)),
+    ("behind each other along the sentences", lambda z, w: torch.cat(right(z, w).unbind(1), 0)),
+    ("behind each other along the tokens", lambda z, w: torch.cat(right(z, w).unbind(1), 1)),
+    ("Only head 1 of 3 comes out", lambda z, w: z[:, 0] @ w[: z.shape[3]]),
+    ("One head is missing", lambda z, w: right(z, w)[:, :-1]),
+    ("added up; and every head meets the first block", lambda z, w: (z @ w[: z.shape[3]]).sum(1)),
+    ("joined by `reshape` alone", lambda z, w: by_reshape(z, w)),
+    (
+        "blocks of W_O are added up",
+        lambda z, w: torch.einsum("bhnd,gdm->bhnm", z, w.unflatten(0, (z.shape[1], -1))),
+    ),
+    ("block of the head before it", lambda z, w: z @ w.unflatten(0, (z.shape[1], -1)).roll(1, 0)),
+    ("stands in front of the batch.* And: .*rows 0, 3, 6 and 9", lambda z, w: dealt(z, w).transpose(0, 1)),
+    ("(?i)signs are dropped", lambda z, w: right(z, w.abs())),
+    ("Everything is 0", lambda z, w: right(z, w) * 0),
+    ("Everything is NaN", lambda z, w: right(z, w) * float("nan")),
+    ("Sentence 2 is 0", lambda z, w: right(z, w) * (torch.arange(len(z)) < 1).view(-1, 1, 1, 1)),
+    ("d_model other than", lambda z, w: z @ w.reshape(w.shape[1] // z.shape[3], -1, w.shape[1])),
+    ("d_model other than", lambda z, w: z @ w.reshape(z.shape[1], z.shape[3], z.shape[1] * z.shape[3])),
 ]
+
+
+def by_reshape(z, w):
+    d_v = z.shape[3]
+    concat = z.reshape(z.shape[0], z.shape[2], -1)
+    parts = [concat[..., i * d_v : (i + 1) * d_v] @ w[i * d_v : (i + 1) * d_v] for i in range(z.shape[1])]
+    return torch.stack(parts, 1)
+
+
+def dealt(z, w):
+    return z @ torch.stack([w[i :: z.shape[1]] for i in range(z.shape[1])])
