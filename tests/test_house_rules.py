@@ -23,8 +23,8 @@ FLOORS = [
     {"traces", "layers", "annotated"},
     {"attention_maps"},
     {"cost", "transformer", "variants"},
-    {"models", "training"},
     {"heads"},
+    {"models", "training"},
     {"plots"},
     {"widgets", "exercises"},
 ]
