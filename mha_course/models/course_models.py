@@ -46,6 +46,7 @@ def save_model(model: GlossModel, path: Path) -> None:
     """Write a model as safetensors: half precision, its sizes in the file's head."""
     numbers = {name: tensor.half().contiguous() for name, tensor in model.state_dict().items()}
     save_file(numbers, path, metadata={"sizes": json.dumps(model.described())})
+    path.chmod(0o644)  # safetensors writes files that only their owner may read
 
 
 def read_model(path: Path) -> GlossModel:

@@ -32,6 +32,7 @@ SCORED_SENTENCES = 1_000
 
 
 def main() -> None:
+    """Read the command line, train what is missing, and say how it goes."""
     parser = argparse.ArgumentParser(prog="python -m mha_course.training", description=__doc__)
     parser.add_argument("what", choices=["main", "sweep"])
     parser.add_argument("--to", type=Path, default=DATA_FOLDER / "models", help="folder for the models")
