@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -40,7 +41,7 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     if finding:
         return finding
     if got.error is None and not case.refuses and set(got.odd) <= _NUMBERS:
-        finding = _read(evidence, i, call)
+        finding = _handed_back(evidence, i) or _read(evidence, i, call)
         if finding:
             return _with_only_right(evidence, finding, i)
     if got.error is not None:
@@ -54,7 +55,7 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     if finding is None:
         finding = _about_numbers(evidence, i)
         # NaN swallows every effect that an argument may have.
-        probed = None if finding.id == "not-a-number" else probe(evidence, i, call)
+        probed = None if finding.id in ("not-a-number", "infinite") else probe(evidence, i, call)
         if probed:
             vague = finding.id == "different-numbers"
             says = probed.says if vague else f"{finding.says} {probed.says}"
@@ -62,6 +63,18 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
                 probed.id if vague else finding.id, says, finding.witness, finding.look or probed.look
             )
     return _with_only_right(evidence, finding, i)
+
+
+def _handed_back(evidence: Evidence, i: int) -> Finding | None:
+    """An argument that comes back as it went in."""
+    names = list(inspect.signature(evidence.exercise.reference).parameters)
+    have = evidence.got[i].leaves[0] if evidence.got[i].leaves else None
+    for name, argument in zip(names, evidence.cases[i].arguments, strict=False):
+        if isinstance(argument, Tensor) and have is not None and argument.shape == have.shape:
+            if argument.dtype == have.dtype and close(argument, have):
+                says = f"This is `{name}` as it came: nothing has been done to it."
+                return Finding("handed-back", says, _entry(evidence, i), "the `return` line.")
+    return None
 
 
 def _read(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:

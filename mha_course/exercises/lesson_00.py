@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from torch import Generator
+import torch
+from torch import Generator, Tensor
 
 from mha_course.exercises.evidence import Finding, in_a_row
 from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned
@@ -31,13 +32,21 @@ def _inputs(g: Generator) -> list[Case]:
         "mat": 6,
         "OK": 4,
     }
+    # Another id for unknown words, two of them in a row, and the special entries as tokens.
+    other = {"sleeps": 4, "a": 1, "<unk>": 6, "hen": 9, "<pad>": 0}
     known = "the old cat sleeps".split()
-    unknown = "The old walrus sleeps on the mat on Monday OK".split()
+    unknown = "The old walrus sleeps on the mat on Friday OK".split()
     return [
         Case("when every word is known", (known, vocabulary)),
         Case("when a word is unknown", (unknown, vocabulary)),
-        Case("for an empty sentence", ([], vocabulary), required=False),
+        Case("with another vocabulary", ("A hen naps quietly <pad> <unk> a".split(), other)),
+        Case("for an empty sentence", ([], vocabulary), required=False, loud=True, narrower=(_no_ids,)),
     ]
+
+
+def _no_ids(tokens: list[str], vocabulary: dict[str, int]) -> Tensor:
+    """No ids, as a tensor."""
+    return torch.empty(0, dtype=torch.int64)
 
 
 def _in_place(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
@@ -154,6 +163,9 @@ def _special(case: Case, expected: Outcome, got: Outcome) -> Finding | None:
     given = list(dict.fromkeys(ids[i] for i in wrong))
     i = wrong[0]
     seen = f"Token {i}, `{tokens[i]}`: its id should be `{wants[i]}`, yours is `{ids[i]}`."
+    if all(vocabulary.get(tokens[at].lower()) == ids[at] for at in wrong):
+        says = "An unknown word gets the id of the same word in small letters. It is another token here."
+        return Finding("other-letters", says, seen, "what is looked up when a token is missing.")
     if all(at > 0 and ids[at] == ids[at - 1] for at in wrong):
         says = "Known words are right. An unknown word gets the id of the word before it."
         return Finding("unknown-gets-the-last", says, seen, "what the name holds when nothing was found.")

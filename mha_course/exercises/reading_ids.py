@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.outcome import Outcome
 
 _PLACE = "which tokens get an id, and in which order."
@@ -26,6 +26,11 @@ def read_ids(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outco
     if got[0].ndim != 1:
         return None
     have = got[0].tolist()
+    if any(x != x for x in have):
+        if not all(x != x for x in have):
+            return None
+        says = "Every entry is `None`: `print` and `append` give nothing back."
+        return Finding("all-none", says, look="what stands in front of `for` in the list.")
     return (
         _otherwise(evidence)
         or _length(want, have, tokens, vocabulary)
@@ -40,7 +45,9 @@ def _otherwise(evidence: Evidence) -> Finding | None:
     for case, out, expected in zip(evidence.cases, evidence.got, evidence.expected, strict=True):
         if out.error is not None or not case.arguments[0]:
             continue
-        if len(out.leaves) != 1 or out.leaves[0].is_floating_point() or out.leaves[0].ndim != 1:
+        if len(out.leaves) != 1 or out.leaves[0].ndim != 1:
+            return None
+        if out.leaves[0].is_floating_point() and out.leaves[0].numel():
             return None
         have = out.leaves[0].tolist()
         made = _made(*case.arguments, expected.leaves[0].tolist())
@@ -190,11 +197,27 @@ def _length(
                 return Finding("fewer-ids", says, look="where the loop begins and ends.")
         if have == want[::2]:
             return Finding("fewer-ids", f"Every second token is left out: {counts}.", look=_PLACE)
+        lost = _left_out(want, have, tokens)
+        if lost:
+            listed = in_a_row([f"`{token}`" for token in lost[:4]])
+            says = f"The ids that are there stand in order, and {listed} got none: {counts}."
+            return Finding("fewer-ids", says, look="what happens to these tokens.")
         known = [vocabulary[t] for t in tokens if t in vocabulary]
         if len(have) == len(known):
             says = f"There is one id for each known word only: {counts}."
             return Finding("fewer-ids", says, look="what happens to a token that is not in the vocabulary.")
     return None
+
+
+def _left_out(want: list[int], have: list[float], tokens: list[str]) -> list[str]:
+    """The tokens without an id, where the ids that are there stand in their order; empty when they don't."""
+    lost, left = [], list(have)
+    for number, token in zip(want, tokens, strict=True):
+        if left and left[0] == number:
+            left.pop(0)
+        else:
+            lost.append(token)
+    return [] if left or not have else lost
 
 
 def _listed(ids: list[float]) -> str:

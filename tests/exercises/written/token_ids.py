@@ -185,7 +185,7 @@ WRONG = [
 ]
 
 RIGHT = [
-    partial(by_exception, fallback=2),
+    lambda t, v: by_exception(t, v, v["<unk>"]),
     lambda t, v: by_membership(t, v, otherwise=v["<unk>"]),
     lambda t, v: [v[x] if x in v else v["<unk>"] for x in t],
     lambda t, v: list(map(v.__getitem__, (x if x in v else "<unk>" for x in t))),
