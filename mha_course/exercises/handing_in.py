@@ -124,7 +124,7 @@ def read_from_outside(fn: Any) -> str:
         for name in dict.fromkeys(
             step.argval for step in dis.get_instructions(fn) if step.opname == "LOAD_GLOBAL"
         )
-        if isinstance(fn.__globals__.get(name), (int, float, Tensor)) and not name.startswith("_")
+        if isinstance(fn.__globals__.get(name), (int, Tensor)) and not name.startswith("_")
     ]
     if not names:
         return ""
