@@ -233,12 +233,18 @@ def _world_as_before() -> Iterator[None]:
     """Undo what a function may do to things that others share: seeds, gradient mode, default dtype."""
     python, numpy, gradients = random.getstate(), np.random.get_state(), torch.is_grad_enabled()
     dtype, limit = torch.get_default_dtype(), sys.getrecursionlimit()
+    strict = torch.are_deterministic_algorithms_enabled()
+    strict_warns = torch.is_deterministic_algorithms_warn_only_enabled()
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.set_grad_enabled(True)
+        # `torch.empty` then holds NaN, and not the right numbers of an earlier call that lay there. The
+        # public function for it loads a compiler, which takes seconds.
+        torch._C._set_deterministic_algorithms(True, warn_only=True)
         try:
             yield
         finally:
+            torch._C._set_deterministic_algorithms(strict, warn_only=strict_warns)
             torch.set_grad_enabled(gradients)
             torch.set_default_dtype(dtype)
             sys.setrecursionlimit(limit)

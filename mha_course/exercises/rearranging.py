@@ -46,8 +46,10 @@ def rearranged(
     axes = axes_of(case, evidence.exercise.returns[0])
     if axes is None or have.numel() < 4 or kind_of(have) not in ("float", "whole"):
         return None
-    if not bool(have.isfinite().all()) or (kind_of(have) == "whole" and want.shape == have.shape):
+    if kind_of(have) == "whole" and want.shape == have.shape:
         return None
+    if not bool(have.isfinite().all()):
+        return _not_written(axes, want, have)
     found = _found(axes, want, have)
     if found and i == 0 and "only the shape" in found.says:
         # Elsewhere it is right for some sizes, and two of them can be equal by chance.
@@ -65,6 +67,17 @@ def rearranged(
         return Finding(found.id, found.says, seen, found.look)
     seen = f"Wanted is the shape `{tuple(want.shape)}`; yours is `{tuple(have.shape)}`."
     return Finding(found.id, found.says, seen, found.look)
+
+
+def _not_written(axes: Axes, want: Tensor, have: Tensor) -> Finding | None:
+    """NaN in places to which nothing was written: that is what `torch.empty` holds here."""
+    if bool(have.isinf().any()) or bool(have.isnan().all()) or want.shape != have.shape:
+        return None
+    found = reduced(axes, have.nan_to_num(0.0).double().numpy(), tuple(want.shape))
+    if found is None or found.id != "never-filled":
+        return None
+    says = found.says.replace(" 0 throughout", " NaN throughout").replace("numbers are 0", "numbers are NaN")
+    return Finding(found.id, says, look=f"{found.look} `torch.empty` holds whatever lay in memory.")
 
 
 def _told_apart(evidence: Evidence, i: int, found: Finding) -> Finding:
