@@ -97,6 +97,18 @@ def renormalised(q, k, v, mask=None):
     return weights @ v, weights
 
 
+def without_a_shift(q, k, v, mask=None):
+    powers = (q @ k.mT / math.sqrt(q.shape[-1])).exp()  # NaN for large scores: a remark
+    powers = powers if mask is None else powers * mask
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ v, weights
+
+
+def with_gradients(q, k, v, mask=None):
+    q.requires_grad_()
+    return core(q, k, v, mask)
+
+
 def by_head(q, k, v, mask=None):
     if q.ndim == 2:
         return core(q, k, v, mask)
@@ -233,6 +245,8 @@ RIGHT = [
     batch_only,
     additive,
     renormalised,
+    without_a_shift,
+    with_gradients,
     by_head,
     partial(core, hide=hidden_at(torch.finfo(torch.float32).min)),
     partial(core, soft=lambda s: s.log_softmax(-1).exp()),
