@@ -145,7 +145,7 @@ CASES: list[tuple[Callable | object, str, str]] = [
     (lambda x, h: 3, "a-number", "one number"),
     (lambda x, h: Hostile(), "wrong-type", "`Hostile`"),
     (lambda x, h: (x, x), "wrong-number-of-results", "2 things"),
-    (lambda x, h: x, "unchanged", "`(b, n, d_model)`"),
+    (lambda x, h: x, "handed-back", "as it came"),
     (lambda x, h: right(x, h).double(), "wrong-dtype", "float64"),
     (lambda x, h: right(x, h).half(), "wrong-dtype", "float16"),
     (lambda x, h: right(x, h).int(), "wrong-dtype", "int32"),

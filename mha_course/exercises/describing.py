@@ -66,15 +66,28 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
 
 
 def _handed_back(evidence: Evidence, i: int) -> Finding | None:
-    """An argument that comes back as it went in."""
+    """An argument that comes back as it went in, in whatever case."""
     names = list(inspect.signature(evidence.exercise.reference).parameters)
-    have = evidence.got[i].leaves[0] if evidence.got[i].leaves else None
-    for name, argument in zip(names, evidence.cases[i].arguments, strict=False):
-        if isinstance(argument, Tensor) and have is not None and argument.shape == have.shape:
-            if argument.dtype == have.dtype and close(argument, have):
-                says = f"This is `{name}` as it came: nothing has been done to it."
-                return Finding("handed-back", says, _entry(evidence, i), "the `return` line.")
+    for position, name in enumerate(names):
+        pairs = [
+            (case.arguments[position], out)
+            for case, out, counts in zip(evidence.cases, evidence.got, evidence.counts, strict=True)
+            if counts and position < len(case.arguments)
+        ]
+        if pairs and all(_same_tensor(argument, out) for argument, out in pairs):
+            says = f"This is `{name}` as it came: nothing has been done to it."
+            want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
+            shapes = f"Wanted is the shape `{tuple(want.shape)}`; yours is `{tuple(have.shape)}`."
+            seen = _entry(evidence, i) or (shapes if want.shape != have.shape else "")
+            return Finding("handed-back", says, seen, "the `return` line.")
     return None
+
+
+def _same_tensor(argument: Any, out: Outcome) -> bool:
+    have = out.leaves[0] if len(out.leaves) == 1 else None
+    if not isinstance(argument, Tensor) or have is None or argument.shape != have.shape:
+        return False
+    return argument.dtype == have.dtype and close(argument, have)
 
 
 def _read(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:

@@ -201,7 +201,7 @@ UNLISTED = [
     (r"[Oo]nly token 0 is there", lambda x: right(x)[:, 0]),
     (r"Only sentence 1 is there", lambda x: right(x)[0]),
     (r"2 times over", lambda x: torch.cat([right(x), right(x)], -1)),
-    (r"input as it came", lambda x: x),
+    (r"as it came: nothing", lambda x: x),
     (r"axes are `\(h \* b, n, d_k\)`", lambda x: torch.cat(x.unbind(1), 0)),
     (r"axes are `\(h, n, b \* d_k\)`", lambda x: torch.cat(x.unbind(0), -1)),
     (r"axes are `\(b, d_k, n \* h\)`", lambda x: x.transpose(1, 3).flatten(2)),

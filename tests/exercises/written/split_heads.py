@@ -287,7 +287,7 @@ UNLISTED = [
     (r"Token 0 is missing", lambda x, h: right(x[:, 1:], h)),
     (r"In each head feature 3 is missing", lambda x, h: right(x, h)[..., :-1]),
     (r"Every head holds all features: nothing is cut", lambda x, h: x[:, None].expand(-1, h, -1, -1)),
-    (r"input as it came", lambda x, h: x),
+    (r"as it came: nothing", lambda x, h: x),
     (r"axes are `\(n, b, h, d_k\)`", lambda x, h: x.unflatten(2, (h, -1)).transpose(0, 1)),
     (
         r"axes are `\(b, d_k, n, h\)`",

@@ -152,7 +152,7 @@ UNLISTED = [
     (r"[Hh]ead 3 is missing|[Cc]olumns 8 to 11 are missing", lambda w: right(w[: max(1, len(w) - 1)])),
     (r"Row 4 is missing", lambda w: right(w)[:-1]),
     (r"[Cc]olumn.* missing", lambda w: right(w)[:, :-1]),
-    (r"input as it came", lambda w: w),
+    (r"as it came: nothing", lambda w: w),
     (r"axes are `\(h, d_k, d_model\)`", lambda w: w.mT),
     (r"axes are `\(d_model, d_k, h\)`", lambda w: w.permute(1, 2, 0)),
     (r"axes are `\(d_k, h \* d_model\)`", lambda w: torch.cat([m.T for m in w], 1)),
