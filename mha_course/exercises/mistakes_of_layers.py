@@ -15,7 +15,7 @@ from mha_course.exercises.mistakes_of_attention import mask_mistakes
 from mha_course.exercises.mistakes_of_heads import head_mistakes
 from mha_course.exercises.mistakes_of_joining import JOINING, SCALES
 from mha_course.exercises.mistakes_of_meeting import MEETING
-from mha_course.exercises.wrong_attention import layer_with
+from mha_course.exercises.wrong_attention import interleaved, layer_with, merge_interleaved
 
 
 def _blocks(w: Tensor, h: int) -> Tensor:
@@ -95,6 +95,18 @@ _FUSE = (
         {"finish": lambda y, x: torch.nn.functional.layer_norm(y + x, y.shape[-1:])},
         "The input is added and the sum normalised. That comes in the block, lesson 09; not here.",
         "what happens after W_O.",
+    ),
+)
+
+_HEADS = (
+    (
+        "heads-interleaved",
+        {"cut": interleaved, "join": merge_interleaved},
+        (
+            "Each head owns features of the projections that lie {h} apart, and they are put back the same way. "
+            "A head owns neighbouring columns of the matrices."
+        ),
+        "the two sizes into which the last axis is cut: their order.",
     ),
 )
 
@@ -242,7 +254,7 @@ _OR = {
 
 
 def _listed() -> tuple[Mistake, ...]:
-    entries = (*_FUSE, *_MASK, *(e for e in (*MEETING, *JOINING) if e[0] in _OF_HEADS), *SCALES)
+    entries = (*_FUSE, *_HEADS, *_MASK, *(e for e in (*MEETING, *JOINING) if e[0] in _OF_HEADS), *SCALES)
     own = [Mistake(i, partial(layer_with, **change), says, look) for i, change, says, look in entries]
     all_of_them = (*own, *mask_mistakes(layer_with), *head_mistakes(layer_with, heads_alone=False), *_WHOLE)
     return tuple(

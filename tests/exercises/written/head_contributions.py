@@ -205,7 +205,7 @@ UNLISTED = [
     ("normalised", lambda z, w: F.layer_norm(right(z, w), w.shape[1:])),
     ("more than a product|squared|opposite sign", lambda z, w: right(z * z, w)),
     ("sentence", lambda z, w: right(z, w).flip(0)),
-    ("no matrix product with W_O's blocks", lambda z, w: z),
+    ("as it came|no matrix product", lambda z, w: z),
     ("beside each other along the features", lambda z, w: torch.cat(right(z, w).unbind(1), -1)),
     ("behind each other along the sentences", lambda z, w: torch.cat(right(z, w).unbind(1), 0)),
     ("behind each other along the tokens", lambda z, w: torch.cat(right(z, w).unbind(1), 1)),

@@ -784,7 +784,24 @@ def adding(heads):
     return torch.cat(kept, 1)
 
 
+def every_third(x, w_q, w_k, w_v, w_o, h, mask=None):
+    out = torch.zeros_like(x)
+    for i in range(h):
+        q, k, v = (x @ w[:, i::h] for w in (w_q, w_k, w_v))
+        m = mask if mask is None or mask.ndim == 2 else mask.expand(-1, h, -1, -1)[:, i]
+        out[..., i::h] = F.scaled_dot_product_attention(q, k, v, attn_mask=m)
+    return out @ w_o
+
+
+def d_k_in_front_of_h(x, w_q, w_k, w_v, w_o, h, mask=None):
+    b, n, d = x.shape
+    q, k, v = ((x @ w).view(b, n, d // h, h).permute(0, 3, 1, 2) for w in (w_q, w_k, w_v))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask).permute(0, 2, 3, 1).reshape(b, n, d) @ w_o
+
+
 JOIN += [
+    ("heads-interleaved", every_third),
+    ("heads-interleaved", d_k_in_front_of_h),
     ("heads-and-batch-swapped", turned_round),
     ("heads-and-batch-swapped", concatenated_and_viewed),
     *both(
