@@ -36,8 +36,23 @@ class Evidence:
         judged = zip(self._judged(), self.counts, strict=True)
         if not all(ok for (case, ok), counts in judged if counts and case.label not in one_of):
             return False
-        return not one_of or any(
-            all(ok for case, ok in self._judged() if case.label == label) for label in one_of
+        if not one_of:
+            return True
+        # In a group that is not needed an answer may stop; wrong numbers in the right shape stay wrong.
+        misled = any(
+            case.label in one_of and not ok and self._looks_right(i)
+            for i, (case, ok) in enumerate(self._judged())
+        )
+        whole = any(all(ok for case, ok in self._judged() if case.label == label) for label in one_of)
+        return whole and not misled
+
+    def _looks_right(self, i: int) -> bool:
+        """Whether case i gave finite numbers in the shape that is wanted."""
+        want, have = self.expected[i], self.got[i]
+        return (
+            have.error is None
+            and [leaf.shape for leaf in want.leaves] == [leaf.shape for leaf in have.leaves]
+            and not any(bool(leaf.isnan().any()) for leaf in have.leaves)
         )
 
     def first_wrong(self) -> int:

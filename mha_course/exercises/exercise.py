@@ -87,7 +87,8 @@ class Exercise:
     """One place where the student writes a function.
 
     inputs: draws the cases; sizes are fixed, numbers come from the generator.
-    one_of: labels of cases of which one must be right, the others are then only remarked upon.
+    one_of: labels of cases of which one must be right; in the others an answer may then stop, or give
+    another shape, which is only remarked upon.
     styles: other right ways to do one step, as settings for mistakes that are partials: a mistake can look
     different with each (a hidden score may be -inf or a large negative number).
     twins: names of the course's own functions that do the same, as "attention.split_heads".

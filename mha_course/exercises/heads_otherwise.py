@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mha_course.exercises.wrong_attention import heads_with, merge, split
+from mha_course.exercises.wrong_attention import merge, without_transpose
 
 # What was done, and where to look.
 Words = tuple[str, str]
@@ -41,10 +41,17 @@ def _behind(bend: Callable[[Tensor], Tensor]) -> dict[str, Any]:
     return {"join": lambda z: bend(merge(z))}
 
 
-_BEND = "what happens between the projections and the scores."
-_AFTER = "what happens between the heads and the `return` line."
+def _by_number(s: Tensor, power: float, first: int) -> Tensor:
+    """Scores whose scale is replaced by a power of the head's number."""
+    number = torch.arange(first, first + s.shape[1], dtype=s.dtype).view(1, -1, 1, 1)
+    return s / number**power
+
+
+_CUT = "how each of the three becomes `(b, h, n, d_k)`."
+BEND = "what happens between the projections and the scores."
+AFTER = "what happens between the heads and the `return` line."
 _SCORES = "the product of queries and keys."
-_BENDS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+BENDS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("negative numbers become 0 (a ReLU)", F.relu),
     ("the numbers go through a tanh", torch.tanh),
     ("the numbers go through a sigmoid", torch.sigmoid),
@@ -61,18 +68,16 @@ _PARTS = {
     "q": "Queries",
     "k": "Keys",
     "kv": "Keys and values",
+    "qv": "Queries and values",
 }
 
 SETTINGS: tuple[tuple[Words, dict[str, Any]], ...] = (
     *(
-        ((f"{_PARTS[parts]} are changed before heads attend: {words}.", _BEND), _bent(bend, parts))
+        ((f"{_PARTS[parts]} are changed before heads attend: {words}.", BEND), _bent(bend, parts))
         for parts in _PARTS
-        for words, bend in _BENDS
+        for words, bend in BENDS
     ),
-    *(
-        ((f"The result is changed behind the heads: {words}.", _AFTER), _behind(bend))
-        for words, bend in _BENDS
-    ),
+    *(((f"The result is changed behind the heads: {words}.", AFTER), _behind(bend)) for words, bend in BENDS),
     *(
         (
             (f"Large scores are flattened: they go through a tanh that ends at {c}.", _SCORES),
@@ -152,17 +157,47 @@ SETTINGS: tuple[tuple[Words, dict[str, Any]], ...] = (
         ("The tokens of keys or of values stand in reversed order.", "a flip."),
         {"mix": lambda w, k, v: w @ v.flip(-2)},
     ),
-    (("The keys are added to the weighted sum.", _AFTER), {"mix": lambda w, k, v: w @ v + k}),
-    (("The weighted sum is taken from the values.", _AFTER), {"mix": lambda w, k, v: v - w @ v}),
-    (("The tokens of the result stand in reversed order.", _AFTER), _behind(lambda y: y.flip(1))),
-    (("The features of the result stand in reversed order.", _AFTER), _behind(lambda y: y.flip(2))),
-    (("The sentences of the result have changed places.", _AFTER), _behind(lambda y: y.flip(0))),
-    (("The sentences of the result have changed places.", _AFTER), _behind(lambda y: y.roll(1, 0))),
-    (("The result is shifted by one token.", _AFTER), _behind(lambda y: y.roll(1, 1))),
-    (("The result is shifted by one token.", _AFTER), _behind(lambda y: y.roll(-1, 1))),
-    (("The result is summed up along the tokens.", _AFTER), _behind(lambda y: y.cumsum(1))),
+    *(
+        (
+            (f"{_PARTS[parts]} are split by `view` alone; the rest is split as it should be.", _CUT),
+            _bent(lambda t: without_transpose(merge(t), t.shape[1]), parts),
+        )
+        for parts in ("qk", "kv", "qv")
+    ),
     (
-        ("Every token gets the mean of the result over the tokens.", _AFTER),
+        ("Scores are added up from head to head.", "what is carried from one round of the loop to the next."),
+        {"soften": lambda s: s.cumsum(1).softmax(-1)},
+    ),
+    (
+        ("Each head's result is transposed and reshaped: tokens and features mix.", AFTER),
+        {"join": lambda z: merge(z.mT.reshape(z.shape))},
+    ),
+    *(
+        (
+            (
+                "Each head has a divisor of its own, made of its number.",
+                "the divisor: it is the same for all.",
+            ),
+            {
+                "factor": factor,
+                "soften": lambda s, power=power, first=first: _by_number(s, power, first).softmax(-1),
+            },
+        )
+        for power in (0.5, 1.0)
+        for first in (1, 2)
+        for factor in (_one, lambda q, **s: q.shape[-1] ** -0.5)
+    ),
+    (("The keys are added to the weighted sum.", AFTER), {"mix": lambda w, k, v: w @ v + k}),
+    (("The weighted sum is taken from the values.", AFTER), {"mix": lambda w, k, v: v - w @ v}),
+    (("The tokens of the result stand in reversed order.", AFTER), _behind(lambda y: y.flip(1))),
+    (("The features of the result stand in reversed order.", AFTER), _behind(lambda y: y.flip(2))),
+    (("The sentences of the result have changed places.", AFTER), _behind(lambda y: y.flip(0))),
+    (("The sentences of the result have changed places.", AFTER), _behind(lambda y: y.roll(1, 0))),
+    (("The result is shifted by one token.", AFTER), _behind(lambda y: y.roll(1, 1))),
+    (("The result is shifted by one token.", AFTER), _behind(lambda y: y.roll(-1, 1))),
+    (("The result is summed up along the tokens.", AFTER), _behind(lambda y: y.cumsum(1))),
+    (
+        ("Every token gets the mean of the result over the tokens.", AFTER),
         _behind(lambda y: y.mean(1, keepdim=True).expand_as(y)),
     ),
     (
@@ -178,100 +213,15 @@ SETTINGS: tuple[tuple[Words, dict[str, Any]], ...] = (
         _behind(lambda y: y.mean(0, keepdim=True).expand_as(y)),
     ),
     (
-        ("The heads are multiplied with each other. Concat keeps all their numbers, side by side.", _AFTER),
+        ("The heads are multiplied with each other. Concat keeps all their numbers, side by side.", AFTER),
         {"join": lambda z: z.prod(1)},
     ),
     (
-        ("The smallest number over the heads is taken. Concat keeps them all.", _AFTER),
+        ("The smallest number over the heads is taken. Concat keeps them all.", AFTER),
         {"join": lambda z: z.amin(1)},
     ),
     (
-        ("The largest number over the heads stands in every place.", _AFTER),
+        ("The largest number over the heads stands in every place.", AFTER),
         {"join": lambda z: merge(z.amax(1, keepdim=True).expand_as(z))},
-    ),
-)
-
-
-def _one_after_the_other(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    """Each head writes its result into x, and the next one reads it there."""
-    d_k, y = x.shape[-1] // h, x.clone()
-    for i in range(h):
-        mine = slice(i * d_k, (i + 1) * d_k)
-        q, k, v = (y @ w[:, mine] for w in (w_q, w_k, w_v))
-        y[..., mine] = (q @ k.mT / d_k**0.5).softmax(-1) @ v
-    return y
-
-
-def _with_queries(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    return heads_with(x, w_q, w_k, w_v, h) + x @ w_q
-
-
-def _values_from_heads(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    return heads_with(x, w_q, w_k, w_v, h) @ w_v
-
-
-def _weights_twice(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    q, k, v = (split(x @ w, h) for w in (w_q, w_k, w_v))
-    weights = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-    return merge(weights @ (weights @ v))
-
-
-def _tokens_as_sentences(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    return heads_with(x.transpose(0, 1), w_q, w_k, w_v, h).transpose(0, 1)
-
-
-def _first_axes_confused(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    b, n, d_model = x.shape
-    return heads_with(x.reshape(n, b, d_model), w_q, w_k, w_v, h).reshape(b, n, d_model)
-
-
-def _all_one_sentence(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    return heads_with(x.reshape(1, -1, x.shape[-1]), w_q, w_k, w_v, h).reshape(x.shape)
-
-
-def _read_along_the_tokens(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
-    """(b, n, d_model) taken for (n, b, d_model) and folded: (n, b * h, d_k)."""
-    n, b, d_model = x.shape
-    q, k, v = ((x @ w).reshape(n, b * h, -1).transpose(0, 1) for w in (w_q, w_k, w_v))
-    z = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
-    return z.transpose(0, 1).reshape(n, b, d_model)
-
-
-_SEQUENCE_FIRST = "which axis holds sentences and which tokens: x is `(b, n, d_model)`."
-FUNCTIONS: tuple[tuple[Words, Callable[..., Tensor]], ...] = (
-    (
-        (
-            "Each head reads what the heads before it have written into `x`. All should read the original.",
-            "what is assigned to inside the loop.",
-        ),
-        _one_after_the_other,
-    ),
-    (("The queries are added to the output.", _AFTER), _with_queries),
-    (
-        ("The concatenation is multiplied by `w_v` once more, as if that were W_O.", _AFTER),
-        _values_from_heads,
-    ),
-    (("The weights are applied twice.", "how often the weights multiply."), _weights_twice),
-    (
-        ("Tokens are taken for sentences: each place attends across the batch.", _SEQUENCE_FIRST),
-        _tokens_as_sentences,
-    ),
-    (
-        (
-            "The two axes in front are confused: `(b, n)` is read as `(n, b)`, and sentences mix.",
-            _SEQUENCE_FIRST,
-        ),
-        _first_axes_confused,
-    ),
-    (
-        (
-            "The two axes in front are confused: `(b, n)` is read as `(n, b)`, and sentences mix.",
-            _SEQUENCE_FIRST,
-        ),
-        _read_along_the_tokens,
-    ),
-    (
-        ("All sentences are joined to one: tokens attend to those of other sentences.", "axis 0 and axis 1."),
-        _all_one_sentence,
     ),
 )

@@ -176,7 +176,7 @@ EMPTY_MISTAKES = (
     Mistake(
         "zero-times-infinity",
         partial(attend_with, hide=lambda s, m: s + (1 - m.float()) * NEG_INF),
-        "Everything is NaN: 0 times infinity, for every key that is open.",
+        "Everything is NaN, as 0 times infinity makes it, or a mask that hides every key from everyone.",
         "how the mask becomes a number to be added.",
     ),
     Mistake(

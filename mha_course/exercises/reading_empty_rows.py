@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +32,10 @@ def read_empty_rows(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]]
         return _of_empty(evidence, i, full, empty_fine)
     if any(bool(leaf[..., full, :].isnan().any()) for leaf in got):
         return _not_finite(case.arguments[3], got[1])
+    start = "Empty rows are right." if all(empty_fine) else "Empty rows are wrong, and so are others."
+    read = _otherwise(evidence, i, full) or _filled(evidence, i, full)
+    if read:
+        return Finding(read[0], f"{start} {read[1]}", look="the steps from scores to weights.")
     # The reader of attention gets the rows that it knows.
     found = read_attention(_without_empty(evidence), i, lambda arguments: Outcome())
     if found is not None and found.id in ("hidden-keys-get-weight", "keys-left-out"):
@@ -44,8 +49,67 @@ def read_empty_rows(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]]
         )
     if found.id in ("weights-are-wrong", "output-is-wrong"):
         return found
-    start = "Empty rows are right." if all(empty_fine) else "Empty rows are wrong, and so are others."
     return dataclasses.replace(found, says=f"{start} {found.says}")
+
+
+def _otherwise(evidence: Evidence, i: int, full: Tensor) -> tuple[str, str] | None:
+    """Other weights in rows with something to attend to, where the output follows from them."""
+    q, k, _, mask = evidence.cases[i].arguments
+    have = evidence.got[i].leaves[1][..., full, :]
+    mask, q = mask[full], q[..., full, :]
+
+    def masked(scores: Tensor) -> Tensor:
+        return scores.masked_fill(~mask, -math.inf)
+
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    right = masked(s).softmax(-1)
+    tried = [
+        ("All open keys get the same weight: the scores play no part.", masked(s * 0).softmax(-1)),
+        ("The softmax is applied twice.", masked(right).softmax(-1)),
+        ("The softmax is applied twice, and the second time hidden keys take part.", right.softmax(-1)),
+        ("The softmax is applied twice, the mask only the second time.", masked(s.softmax(-1)).softmax(-1)),
+    ]
+    rows = evidence.cases[i].arguments[3]
+    for r in range(len(rows)):
+        words = f"Every query gets row {r} of the mask."
+        tried.append((words, s.masked_fill(~rows[r], -math.inf).softmax(-1)))
+    if k.ndim > 3:
+        for words, other in (
+            ("The queries of a head meet the keys of the next head.", k.roll(-1, 1)),
+            ("The queries of a head meet the keys of the head before it.", k.roll(1, 1)),
+            ("The queries of a head meet the keys of the heads in reversed order.", k.flip(1)),
+            ("The keys of head 1 serve all heads.", k[:, :1].expand_as(k)),
+        ):
+            tried.append((words, masked(q @ other.mT / math.sqrt(q.shape[-1])).softmax(-1)))
+    for words, weights in tried:
+        if close(weights, have):
+            return "other-weights", words
+    return None
+
+
+def _filled(evidence: Evidence, i: int, full: Tensor) -> tuple[str, str] | None:
+    """Hidden scores that are a number, and not -inf: which one, read from the weights of hidden keys."""
+    q, k, _, mask = evidence.cases[i].arguments
+    have = evidence.got[i].leaves[1][..., full, :].double()
+    mask, q = mask[full].expand(have.shape), q[..., full, :]
+    if not bool((have > 0).all()) or bool(((have.sum(-1) - 1).abs() > 1e-4).any()):
+        return None
+    s = (q @ k.mT / math.sqrt(q.shape[-1])).double()
+    level = torch.where(mask, have.log() - s, 0.0).sum(-1) / mask.sum(-1).clamp_min(1)
+    gap = have.log() - s - level.unsqueeze(-1)
+    if bool((gap[mask].abs() > 1e-3).any()) or bool(mask.all()):
+        return None
+    fill = (have.log() - level.unsqueeze(-1))[~mask]
+    if bool((fill - fill[0]).abs().max() < 1e-3):
+        smallest = abs(float(fill[0]) - float(s.min())) < 1e-3
+        number = "the smallest score" if smallest else f"{float(fill[0]):.4g}"
+        says = f"Hidden scores become {number}, whose exponential is not 0: hidden keys still get weight."
+        return "hidden-scores-filled", says
+    added = gap[~mask]
+    if bool((added - added[0]).abs().max() < 1e-3):
+        says = f"Only {float(added[0]):.4g} is added to hidden scores: they get less weight, and still some."
+        return "hidden-scores-filled", says
+    return None
 
 
 def _shapes(evidence: Evidence, i: int) -> Finding | None:

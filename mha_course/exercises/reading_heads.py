@@ -9,7 +9,8 @@ from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.factors import times_right
-from mha_course.exercises.heads_otherwise import FUNCTIONS, SETTINGS
+from mha_course.exercises.heads_of_other_inputs import FUNCTIONS
+from mha_course.exercises.heads_otherwise import SETTINGS
 from mha_course.exercises.layer_probes import Call
 from mha_course.exercises.outcome import close
 from mha_course.exercises.reading_layer import read_heads
@@ -24,7 +25,7 @@ def read_all_heads(evidence: Evidence, i: int, call: Call) -> Finding | None:
     if len(got) != 1 or not got[0].is_floating_point():
         return None
     if not bool(got[0].isfinite().all()):
-        return None
+        return _not_finite(evidence, i)
     found = _otherwise(evidence, i)
     if found:
         return found
@@ -38,6 +39,22 @@ def read_all_heads(evidence: Evidence, i: int, call: Call) -> Finding | None:
             says = f"{found.says} {mixed}" if found else mixed
             return Finding("sentences-mix", says, look="what happens to axis 0.")
     return found
+
+
+def _not_finite(evidence: Evidence, i: int) -> Finding | None:
+    """Which heads hold NaN or infinity, where some do and some don't."""
+    have, h = evidence.got[i].leaves[0], evidence.cases[i].sizes["h"]
+    if have.shape != evidence.expected[i].leaves[0].shape or h < 2:
+        return None
+    bad = ~split(have, h).isfinite().flatten(2).all(-1).all(0)
+    places = bad.nonzero()[:, 0].tolist()
+    if not places or len(places) == h:
+        return None
+    what = "holds" if len(places) == 1 else "hold"
+    says = f"Of {h} heads, {_listed(places)} {what} NaN or infinity, the others numbers."
+    if places == [0]:
+        says += " In the first round of a loop the index is 0: is something divided by it?"
+    return Finding("heads-not-finite", says, look="what differs between the rounds of the loop.")
 
 
 def _ordinary(evidence: Evidence) -> Iterator[int]:
@@ -199,9 +216,12 @@ def _held(have: Tensor, heads: tuple[int, ...] | None) -> str:
     return ""
 
 
+def _listed(places: list[int]) -> str:
+    return in_a_row([str(place + 1) for place in places])
+
+
 def _these(places: list[int]) -> str:
-    listed = in_a_row([str(place + 1) for place in places])
-    return f"head {listed} is" if len(places) == 1 else f"heads {listed} are"
+    return f"head {_listed(places)} is" if len(places) == 1 else f"heads {_listed(places)} are"
 
 
 def _met(places: list[tuple[int, ...]]) -> str:

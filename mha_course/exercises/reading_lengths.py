@@ -135,6 +135,15 @@ def _interval(tables: list[tuple[Case, Tensor]]) -> list[Part]:
                     return []
                 if (start, turned) == ("position 0", False) and stop in _LENGTHS_OF_OTHERS:
                     return [Part("lengths-of-others", _LENGTHS_OF_OTHERS[stop], "the order of `lengths`.")]
+                if (start, stop) == ("the sentence's length", "the sentence's length + 1"):
+                    only = "hidden; everything else is open" if turned else "open"
+                    return [
+                        Part(
+                            "behind-the-sentence",
+                            f"Only the place right behind each sentence is {only}.",
+                            look,
+                        )
+                    ]
                 hidden = "Hidden" if turned else "Open"
                 says = f"{hidden} are the positions from {start} up to, not including, {stop}."
                 return [Part("another-interval", says, look)]

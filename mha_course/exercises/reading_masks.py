@@ -31,6 +31,11 @@ def read_causal_mask(evidence: Evidence, i: int, call: Callable[..., Outcome]) -
     masks = [(evidence.cases[i].sizes["n"], evidence.got[i].leaves[0]) for i in readable(evidence)]
     if masks and masks[0][0] == 1 and masks[0][1].shape == (1, 1) and masks[0][1].dtype == torch.bool:
         return Finding("one-token", "For one token nothing is open.", seen(evidence), "the case n = 1.")
+    if masks and (masks[0][1].ndim == 1 or 1 in masks[0][1].shape[-2:]) and masks[0][0] > 1:
+        n, leaf = masks[0]
+        says = f"Its shape is `{tuple(leaf.shape)}`: one row for all, and there are n = {n} queries."
+        look = "which positions go down and which along."
+        return Finding("one-row", says, seen(evidence), look)
     masks = [(n, leaf) for n, leaf in masks if n > 1 and leaf.ndim > 1]
     if not masks:
         return None
@@ -124,6 +129,9 @@ def open_places(mask: Tensor) -> tuple[Tensor | None, Part | None]:
             "It holds NaN, as 0 times infinity gives it, where other numbers belong. A mask is boolean here."
         )
         return (mask.isnan() if values[0] < 0 else ~mask.isnan()), Part("holds-nan", says, look)
+    if len(values) == 1:
+        says = f"It holds {named[0]} everywhere: nothing tells open places from hidden ones."
+        return None, Part("one-number", says, "the condition, and the dtype of what you return.")
     # 1 (or 2, ...) stands for open beside 0; 0 stands for open beside a large number of either sign.
     opened = min(values, key=abs) if max(abs(v) for v in values) > 1e3 else max(values)
     says = f"It holds numbers, {' and '.join(named)}; a mask is boolean here, True = may attend."
@@ -151,6 +159,12 @@ def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
     if window:
         says = f"Hidden are the keys {_reach(*window, rows)}; everything else is open."
         return [Part("another-band", says, "which side of the condition is True, and its limits.")]
+    if bool((opened == opened[:1]).all()):
+        says = "All rows are alike: every query sees the same keys, wherever it stands."
+        return [Part("rows-alike", says, "where the query's own position takes part.")]
+    if bool((opened == opened[:, :1]).all()):
+        says = "Whole rows are open or closed: the position of the key takes no part."
+        return [Part("columns-alike", says, "where the key's position takes part.")]
     part = _rows_apart(opened, key <= query) or _blocks(opened)
     if part:
         return [part]
@@ -158,12 +172,6 @@ def _pattern(opened: Tensor, smaller: Sequence[Tensor | None]) -> list[Part]:
     if _depends_on(opened, query + key) and len(sums) > 2 and int(sums[-1] - sums[0]) == len(sums) - 1:
         says = "What is open depends on the sum of the two positions: the border leans on the other diagonal."
         return [Part("border-leans", says, "a flip, or a plus where positions should be compared.")]
-    if bool((opened == opened[:1]).all()):
-        says = "All rows are alike: every query sees the same keys, wherever it stands."
-        return [Part("rows-alike", says, "where the query's own position takes part.")]
-    if bool((opened == opened[:, :1]).all()):
-        says = "Whole rows are open or closed: the position of the key takes no part."
-        return [Part("columns-alike", says, "where the key's position takes part.")]
     if rows == columns and torch.equal(opened, opened.T):
         says = "The mask is the same on both sides of the diagonal: past and future are not told apart."
         return [Part("symmetric", says, "the condition: which of the two positions must be the smaller one?")]

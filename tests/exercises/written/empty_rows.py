@@ -463,6 +463,43 @@ UNLISTED: list[tuple[str, Callable]] = [
         "proportions are right, but not their sums",
         lambda q, k, v, mask: by_hand(q, k, v, mask, total=lambda e: e.sum(-1, keepdim=True) + 0.01),
     ),
+    ("Hidden scores become -1, ", lambda q, k, v, mask: hidden_far_below(q, k, v, mask, -1.0, columns)),
+    (
+        "become the smallest score",
+        lambda q, k, v, mask: hidden_far_below(q, k, v, mask, scores(q, k).min(), columns),
+    ),
+    (
+        "Only -3 is added",
+        lambda q, k, v, mask: mixed(columns((scores(q, k) - 3.0 * ~mask).softmax(-1), mask), v),
+    ),
+    ("Every query gets row 2", lambda q, k, v, mask: safe(q, k, v, mask[2:3].expand(mask.shape))),
+    (
+        "same weight: the scores play no part",
+        lambda q, k, v, mask: by_hand(q, k, v, mask, power=lambda s, m: m + 0.0 * s),
+    ),
+    (
+        "applied twice",
+        lambda q, k, v, mask: mixed(
+            columns(safe(q, k, v, mask)[1].masked_fill(~mask, -1e9).softmax(-1), mask), v
+        ),
+    ),
+    (
+        "keys of the next head|heads? .* (is|are) right",
+        lambda q, k, v, mask: safe(q, k.roll(-1, -3) if k.ndim > 3 else k, v, mask),
+    ),
+    (
+        "hold infinity",
+        lambda q, k, v, mask: (lambda out, w: (out.masked_fill(nothing(mask), -INF), w))(
+            *safe(q, k, v, mask)
+        ),
+    ),
+    ("Everything is 0", lambda q, k, v, mask: tuple(t * 0 for t in safe(q, k, v, mask))),
+    (
+        "2 holds nothing but 0",
+        lambda q, k, v, mask: tuple(
+            t * (torch.arange(len(t)) == 0).view(-1, *[1] * (t.ndim - 1)) for t in safe(q, k, v, mask)
+        ),
+    ),
     ("return the output alone", lambda q, k, v, mask: safe(q, k, v, mask)[0]),
     ("You return .*weights, output.*; wanted is", lambda q, k, v, mask: safe(q, k, v, mask)[::-1]),
     ("changes its argument `mask`", in_place),

@@ -255,6 +255,40 @@ def remembering():
     return heads
 
 
+def overwritten_input(x, w_q, w_k, w_v, h):
+    x = q = x @ w_q
+    x = k = x @ w_k
+    v = x @ w_v
+    return torch.cat(
+        [F.scaled_dot_product_attention(*p) for p in zip(*(t.chunk(h, -1) for t in (q, k, v)), strict=True)],
+        -1,
+    )
+
+
+def adding_scores(x, w_q, w_k, w_v, h):
+    total, heads = 0, []
+    for scores, w in zip(all_scores(x, w_q, w_k, h), w_v.chunk(h, 1), strict=True):
+        total = total + scores
+        heads.append(total.softmax(-1) @ (x @ w))
+    return torch.cat(heads, -1)
+
+
+def divided_by_the_round(x, w_q, w_k, w_v, h):
+    d_k, heads = x.shape[-1] // h, []
+    for i in range(h):
+        q, k, v = (x @ columns(w, i, d_k) for w in (w_q, w_k, w_v))
+        heads.append((q @ k.mT / math.sqrt(i + 1)).softmax(-1) @ v)
+    return torch.cat(heads, -1)
+
+
+def divided_by_the_index(x, w_q, w_k, w_v, h):
+    d_k, heads = x.shape[-1] // h, []
+    for i in range(h):
+        q, k, v = (x @ columns(w, i, d_k) for w in (w_q, w_k, w_v))
+        heads.append((q @ k.mT / torch.tensor(i).sqrt()).softmax(-1) @ v)
+    return torch.cat(heads, -1)
+
+
 def largest_two(s):
     return s.masked_fill(s < s.topk(min(2, s.shape[-1])).values[..., -1:], -torch.inf).softmax(-1)
 
@@ -620,6 +654,16 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("keepdim", partial(looped, weigh=lambda s: s.exp() / s.exp().sum(-1)[:, None])),
     ("slices are 3 wide, whatever", partial(looped, take=lambda y, i, d_k, h: y[..., i * 3 : i * 3 + 3])),
     ("earlier one gave", remembering()),
+    (
+        "input is changed first: the mean over the tokens",
+        lambda x, *rest: looped(x - x.mean(1, keepdim=True), *rest),
+    ),
+    ("input is changed first.*layer norm", lambda x, *rest: looped(F.layer_norm(x, x.shape[2:]), *rest)),
+    ("Each projection starts from the one before", overwritten_input),
+    ("Scores are added up from head to head", adding_scores),
+    ("divisor of its own", divided_by_the_round),
+    ("1 holds NaN or infinity", divided_by_the_index),
+    ("queries of head 3, keys of head 1", partial(looped, which=lambda i, h: (h - 1, i, i))),
     ("different results", partial(looped, weigh=lambda s: F.dropout(s.softmax(-1), 0.1))),
     ("for one sentence", lambda *a: looped(*a).squeeze()),
     ("with large scores", partial(looped, weigh=lambda s: s.clamp(-30, 30).softmax(-1))),

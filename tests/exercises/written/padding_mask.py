@@ -214,7 +214,10 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("twice the length", lambda lengths, n: by_loop([2 * i for i in lengths], n)),
     ("half the length", lambda lengths, n: by_loop([i // 2 for i in lengths], n)),
     ("mean length", lambda lengths, n: (P(n) < lengths.float().mean()).expand(len(lengths), 1, 1, n)),
-    ("length up to", lambda lengths, n: F.one_hot(lengths, n + 1)[:, :n].bool()[:, None, None]),
+    (
+        "Only the place right behind each sentence",
+        lambda lengths, n: F.one_hot(lengths, n + 1)[:, :n].bool()[:, None, None],
+    ),
     ("written out for every query or head", lambda lengths, n: by_loop(lengths, n).expand(-1, 3, n, n)),
     ("written out for every query or head", lambda lengths, n: by_loop(lengths, n).expand(-1, 3, 1, n)),
     ("8 places.*n = 7", lambda lengths, n: by_loop(lengths, n + 1)),
