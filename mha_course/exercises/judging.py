@@ -136,15 +136,18 @@ def _evidence(exercise: Exercise, got: list[Outcome]) -> Evidence:
     if not evidence.passes():
         return evidence
     silent = [
-        not ok and case.loud and _silent(case, have) for case, have, ok in zip(cases, got, right, strict=True)
+        not ok and case.loud and _silent(case, want, have)
+        for case, want, have, ok in zip(cases, expected, got, right, strict=True)
     ]
     counts = [a or b for a, b in zip(evidence.counts, silent, strict=True)]
     return dataclasses.replace(evidence, counts=counts)
 
 
-def _silent(case: Case, got: Outcome) -> bool:
-    """Whether a wrong result looks like a right one: no error, no NaN, and no narrower kind of answer."""
+def _silent(case: Case, expected: Outcome, got: Outcome) -> bool:
+    """Whether a wrong result looks like a right one: no error, no NaN, the shape, and no narrower answer."""
     if got.error is not None or any(bool(leaf.isnan().any()) for leaf in got.leaves):
+        return False
+    if [leaf.shape for leaf in got.leaves] != [leaf.shape for leaf in expected.leaves]:
         return False
     return not any(agree(run(fn, case.fresh(), quiet=True), got) for fn in case.narrower)
 

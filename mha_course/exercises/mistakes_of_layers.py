@@ -103,8 +103,8 @@ _HEADS = (
         "heads-interleaved",
         {"cut": interleaved, "join": merge_interleaved},
         (
-            "Each head owns features of the projections that lie {h} apart, and they are put back the same way. "
-            "A head owns neighbouring columns of the matrices."
+            "Each head owns features of the projections that lie {h} apart, and they are put back the same "
+            "way. A head owns neighbouring columns."
         ),
         "the two sizes into which the last axis is cut: their order.",
     ),

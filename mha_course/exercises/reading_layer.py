@@ -11,6 +11,7 @@ from mha_course.exercises.behind_concat import behind_the_concatenation
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.layer_probes import Asked, Call, drawn, fitted, seen_weights
 from mha_course.exercises.layer_weights import read_head_weights, read_hidden
+from mha_course.exercises.probing import probe
 from mha_course.exercises.values_way import values_way
 
 
@@ -46,7 +47,8 @@ def _read(evidence: Evidence, i: int, call: Call, with_w_o: bool) -> Finding | N
     if weights is not None:
         other = drawn(3, 5, 2, 6, seed=7)
         return read_head_weights(narrow, weights, other, seen_weights(other, call, with_w_o))
-    return values_way(call, with_w_o)
+    # An argument that has no effect says more than what comes out.
+    return probe(evidence, i, call) or values_way(call, with_w_o)
 
 
 def _behind(asked: Asked, out: Tensor, with_w_o: bool) -> Finding | None:
