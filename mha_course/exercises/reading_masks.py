@@ -280,6 +280,7 @@ def _away(distance: int) -> str:
 
 
 def said(evidence: Evidence, parts: Sequence[Part]) -> Finding | None:
+    """All parts one after the other, with one entry that shows the difference; None when there are none."""
     if not parts:
         return None
     look = " And: ".join(dict.fromkeys(part.look for part in parts))
