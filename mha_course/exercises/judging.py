@@ -104,11 +104,11 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     known = mistaken(exercise.name)
     finding = known_mistake(evidence, known) or several_known_mistakes(evidence, known)
     if finding:
-        return _no(exercise, finding, _aside(evidence), remark_on_refusing(evidence, fn))
+        return _no(exercise, finding, _aside(evidence, finding), remark_on_refusing(evidence, fn))
     call = functools.partial(run, fn, results=exercise.results, quiet=True)
     finding = not_repeatable(got[0], again) or _read(evidence, call) or describe(evidence, call)
     remarks = (names_in_another_order(exercise, fn), read_from_outside(fn))
-    return _no(exercise, finding, _aside(evidence), *remarks, remark_on_code(evidence, fn, finding))
+    return _no(exercise, finding, _aside(evidence, finding), *remarks, remark_on_code(evidence, fn, finding))
 
 
 def _read(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
@@ -164,16 +164,16 @@ def is_right(case: Case, expected: Outcome, got: Outcome) -> bool:
     return agree(expected, got)
 
 
-def _aside(evidence: Evidence) -> str:
+def _aside(evidence: Evidence, finding: Finding) -> str:
     """In a wrong answer a changed input or a list for a tensor is worth a remark only."""
     out = evidence.got[evidence.first_wrong()]
     kinds = {returned.kind for returned in evidence.exercise.returns}
-    if kinds <= {"float", "bool"} and {"list", "numpy"} & set(out.odd):
+    if kinds <= {"float", "bool"} and {"list", "numpy"} & set(out.odd) and finding.id != "a-list":
         return (
             f"Besides: the result is a {'list' if 'list' in out.odd else 'NumPy array'}; a tensor is wanted."
         )
-    finding = changed_input(evidence)
-    return f"Besides: {finding.says}" if finding else ""
+    changed = changed_input(evidence)
+    return f"Besides: {changed.says}" if changed else ""
 
 
 def _no(exercise: Exercise, finding: Finding, *remarks: str) -> Verdict:

@@ -44,5 +44,5 @@ def not_repeatable(first: Outcome, again: Callable[[], Outcome]) -> Finding | No
     if agree(again(), first):
         return None
     says = "Two calls with the same arguments give different results."
-    look = "random numbers, dropout, and names outside the function that change."
+    look = "random numbers, dropout, names outside the function that change, and defaults that keep things."
     return Finding("not-repeatable", says, look=look)

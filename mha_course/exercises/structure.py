@@ -112,6 +112,9 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             return Finding("returned-error", says, look="`return` and `raise`.")
         if word.startswith("pair of "):
             return Finding("a-pair", two_things(word.split()[-1]), look="which of the two is needed.")
+        if word == "list" and got.leaves[i].numel() and bool(got.leaves[i].isnan().all()):
+            says = f"It returns a list of `None`; {_wanted(kind)} is wanted."
+            return Finding("a-list", says, look="what is collected: does each part give something back?")
         if word in ("list", "mixed list"):
             return Finding(
                 "a-list", f"It returns a list; {_wanted(kind)} is wanted.", look="how parts are put together."
