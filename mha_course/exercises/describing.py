@@ -13,6 +13,7 @@ from torch import Tensor
 
 from mha_course.exercises.asked_shapes import sizes_at_work
 from mha_course.exercises.causes import cause
+from mha_course.exercises.changed_afterwards import changed_afterwards
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.factors import factor_by_trying, scale_of, times_right
@@ -200,7 +201,12 @@ def _numbers(evidence: Evidence, returned: Returned, want: Tensor, have: Tensor)
             return Finding(
                 "rows-do-not-sum-to-one", f"{says}`{number(worst)}`.", look="what happens to a row."
             )
-    return _scaled(evidence, want, have) or _moved(want, have) or factor_by_trying(evidence)
+    return (
+        _scaled(evidence, want, have)
+        or changed_afterwards(want, have, returned.axes)
+        or _moved(want, have)
+        or factor_by_trying(evidence)
+    )
 
 
 def _mask_turns_nan(evidence: Evidence) -> str:

@@ -69,6 +69,8 @@ def _of_another_shape(
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     right = scores.softmax(-1)
+    if weights.ndim < 2:
+        return None
     for mixing in (weights, right):
         for says, made in (
             ("The weights mix the keys, not the values.", lambda w: w @ k),
@@ -84,7 +86,7 @@ def _of_another_shape(
             ("The output is averaged over the queries.", lambda w: (w @ v).mean(-2)),
             ("The output is averaged over the sentences.", lambda w: (w @ v).mean(0)),
         ):
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(RuntimeError, IndexError):
                 if near(made(mixing), output):
                     return Finding("other-mix", says, look=_LOOK_OUTPUT)
     for says, a in (
@@ -181,7 +183,7 @@ def _mixing(evidence: Evidence, i: int, call: Call) -> Tensor | None:
     mixing = out.leaves[0]
     if not bool(mixing.isfinite().all()):
         return None
-    return mixing if near(mixing @ v, evidence.got[i].leaves[0]) else None
+    return mixing if near(mixing.double() @ v.double(), evidence.got[i].leaves[0]) else None
 
 
 def four(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

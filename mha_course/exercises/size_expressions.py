@@ -25,6 +25,7 @@ BENT: tuple[tuple[str, Callable[[int], float]], ...] = (
     ("the root of {}, rounded up to a whole number", lambda s: float(math.ceil(math.sqrt(s)))),
     ("the root of ({} + 1)", lambda s: math.sqrt(s + 1)),
     ("the root of ({} - 1)", lambda s: math.sqrt(max(s - 1, 0))),
+    ("half of {}", lambda s: s / 2),
     ("half of {}, cut down to a whole number", lambda s: float(s // 2)),
     ("1 plus the root of {}", lambda s: 1 + math.sqrt(s)),
     ("the logarithm of {}", lambda s: math.log(s)),
