@@ -11,6 +11,7 @@ from typing import Any
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.outcome import Outcome
+from mha_course.exercises.refusing import badly_refused
 
 _COMMON = 3  # numbers up to here stand in many functions, as axes and exponents
 _TELLING = {"print", "warn", "warning", "error", "info", "log"}
@@ -31,13 +32,21 @@ def remark_on_code(evidence: Evidence, fn: Any, finding: Finding) -> str:
 
 
 def remark_on_refusing(evidence: Evidence, fn: Any) -> str:
-    """Why a call that should be refused is not, where there is a trace of it in the code, or ""."""
-    code = _code(fn)
-    taken = [
-        out for case, out in zip(evidence.cases, evidence.got, strict=True) if case.refuses and not out.error
+    """What is wrong with a refusal besides, or why there is none where the code has a trace of it, or ""."""
+    calls = [
+        (case, out, ok)
+        for case, out, ok in zip(evidence.cases, evidence.got, evidence.right, strict=True)
+        if case.refuses
     ]
-    if code is None or not taken:
+    code = _code(fn)
+    if code is None or not calls:
         return ""
+    if all(out.error is not None for _, out, _ in calls):
+        badly = next(((case, out) for case, out, ok in calls if not ok), None)
+        # Where nothing else is wrong, this is what the verdict says already.
+        if badly is None or evidence.cases[evidence.first_wrong()].refuses:
+            return ""
+        return f"Besides: {badly_refused(*badly, '').says}"
     every = [code, *(part for part in code.co_consts if isinstance(part, CodeType))]
     raises = any(step.opname == "RAISE_VARARGS" for part in every for step in dis.get_instructions(part))
     called = {name for part in every for name in part.co_names}

@@ -191,7 +191,9 @@ def _yes(evidence: Evidence, remark: str) -> Verdict:
     shown = tuple(dict.fromkeys(said for said in (*remarks, remark) if said))
     wrong = evidence.labels(right=False)
     when = in_a_row([label for label in evidence.labels(right=True) if label not in wrong])
-    return Verdict(evidence.exercise.name, True, None, f"It does what it should {when}.", remarks=shown)
+    rest = ", and refuses the rest" if any(case.refuses for case in evidence.cases) else ""
+    says = f"It does what it should {when}{rest}."
+    return Verdict(evidence.exercise.name, True, None, says, remarks=shown)
 
 
 def _remark(case: Case, expected: Outcome, got: Outcome, ok: bool) -> str:

@@ -312,7 +312,13 @@ def endless(d_model, h):
     return 0 if d_model == 0 else 1 + endless(d_model - h, h)
 
 
+def asserted_and_one_more(d_model, h):
+    assert d_model % h == 0
+    return d_model // h + 1
+
+
 UNLISTED = [
+    (r"1 more than the quotient[^$]*Besides: .*`AssertionError`", asserted_and_one_more),
     (r"but at least 1", lambda d, h: max(1, d // h)),
     (r"caught by `except`", swallowed),
     (r"by name only", lambda *, d_model, h: d_model // h),
