@@ -26,25 +26,44 @@ def read_head_weights(
     if torch.allclose(have, want, atol=1e-4):
         return None
     start = "The values and what comes behind the heads are right; the weights are not."
-    found = _factor([(asked, have), *([(other, other_have)] if other_have is not None else [])])
+    empty = (have.abs().amax((0, 2, 3)) < 1e-6).tolist()
+    right = ((have - want).abs().amax((0, 2, 3)) < 1e-4).tolist()
+    if any(empty) and not all(empty):
+        lost = [str(k + 1) for k, none in enumerate(empty) if none]
+        names = f"Head {lost[0]}" if len(lost) == 1 else f"Heads {in_a_row(lost)}"
+        start = f"{names} of {asked.h} {'gets' if len(lost) == 1 else 'get'} lost."
+        if all(a or b for a, b in zip(empty, right, strict=True)):
+            return Finding("heads-lost", f"{start} The rest is right.", look="where a loop starts and ends.")
+        start += " And in the others the weights are wrong:"
+    keep = torch.tensor([not none for none in empty] if any(empty) else [True] * asked.h)
+    times = _constant_sum(have[:, keep])
+    if times is not None:
+        have = have / times
+        start = f"{start} Behind the softmax they are multiplied by {times:.4g} (or the output is)."
+        if torch.allclose(have[:, keep], want[:, keep], atol=1e-4):
+            return Finding(_ID, start, look="a factor behind the softmax.")
+    seen = [(asked.scores()[:, keep], asked.sizes, have[:, keep])]
+    if other is not None and other_have is not None and not any(empty):
+        seen.append((other.scores(), other.sizes, other_have / (times or 1.0)))
+    found = _factor(seen)
     if found:
-        return Finding(found.id, found.says, look=found.look)
-    matched = _other_heads(want, have)
+        plain = start.startswith("The values") and times is None
+        return Finding(found.id, found.says if plain else f"{start} {found.says}", look=found.look)
+    matched = "" if any(empty) else _other_heads(want, have)
     if matched:
         return Finding(
             _ID, f"{start} {matched}", look="which slice of queries and keys belongs to which head."
         )
-    late = _late(asked, have)
+    late = _relu(asked.scores()[:, keep], have[:, keep]) or _columns(have[:, keep])
     if late:
         return Finding(_ID, f"{start} {late}", look=_LOOK)
-    q, k = asked.queries_and_keys()
+    q, k = (t[:, keep] for t in asked.queries_and_keys())
     # The reader of scores and weights allows for one rounding; here there were several.
-    have = torch.where(have.abs() < 2e-6, torch.zeros_like(have), have)
-    read = read_weights(asked.scores(), have, None, tuple(other_scores(q, k)))
+    read = read_weights(asked.scores()[:, keep], _cleaned(have[:, keep]), None, tuple(other_scores(q, k)))
     if read:
         return Finding(_ID, f"{start} {read.says}", look=read.look)
-    said = _in_places(have) or f"{_as_a_sum(asked, have)} {_sums(have)}".strip()
-    return Finding(_ID, f"{start} {said}".strip(), look=_LOOK)
+    said = "" if any(empty) else _in_places(have) or _as_a_sum(asked, have)
+    return Finding(_ID, f"{start} {said} {_sums(have[:, keep])}".strip(), look=_LOOK)
 
 
 def read_hidden(mask: Tensor, call: Call) -> Finding | None:
@@ -137,35 +156,44 @@ def _cleaned(have: Tensor) -> Tensor:
     return torch.where(have.abs() < 2e-6, torch.zeros_like(have), have)
 
 
-def _factor(seen: list[tuple[Asked | None, Tensor]]) -> Finding | None:
+def _factor(seen: list[tuple[Tensor, dict[str, int], Tensor]]) -> Finding | None:
+    """A wrong factor of the scores, seen in draws of scores, sizes and weights."""
     sizes, scales = [], []
-    for asked, have in seen:
-        if asked is None or not torch.allclose(have.sum(-1), torch.ones(()).double(), atol=1e-4):
+    for scores, of, have in seen:
+        scale = softmax_scale(scores, have)
+        if scale is None or not torch.allclose(have.sum(-1), torch.ones(()).double(), atol=1e-4):
             return None
-        scale = softmax_scale(asked.scores(), have)
-        if scale is None:
-            return None
-        sizes.append(asked.sizes)
+        sizes.append(of)
         scales.append(scale)
     return factor_finding(sizes, scales, " on their way into the softmax")
 
 
-def _late(asked: Asked, have: Tensor) -> str:
-    """A factor behind the softmax, or a ReLU in its place."""
-    sums = have.sum(-1, keepdim=True)
-    if float(sums.max() - sums.min()) < 1e-3 < abs(float(sums.mean())) and abs(float(sums.mean()) - 1) > 1e-3:
-        scale = softmax_scale(asked.scores(), have / sums)
-        if scale is not None:
-            says = f"Behind the softmax they are multiplied by {float(sums.mean()):.4g}."
-            bare = abs(scale - asked.d_k**0.5) < 5e-3
-            return says + (" The scores are not divided before it." if bare else "")
-    scores = asked.scores().double().relu()
+def _constant_sum(have: Tensor) -> float | None:
+    """What every row sums to, where that is always the same and neither 0 nor 1."""
+    sums = have.sum(-1)
+    mean = float(sums.mean())
+    if float(sums.max() - sums.min()) > 1e-3 * abs(mean) or abs(mean) < 1e-3 or abs(mean - 1) < 1e-3:
+        return None
+    return mean
+
+
+def _relu(scores: Tensor, have: Tensor) -> str:
+    scores = scores.double().relu()
     total = scores.sum(-1, keepdim=True)
     if torch.allclose(scores / total.clamp_min(1e-9), have, atol=1e-3) and bool((total > 0).any()):
         return (
             "Negative scores become 0 and the rest is divided by its sum: a ReLU in place of the exponential."
         )
     return ""
+
+
+def _columns(have: Tensor) -> str:
+    sums = have.sum(-2)
+    mean = float(sums.mean())
+    if float(sums.max() - sums.min()) > 1e-3 * abs(mean) or abs(mean) < 1e-3:
+        return ""
+    other = "" if abs(mean - 1) < 1e-3 else f" And they are multiplied by {mean:.4g}."
+    return f"They are normalised over the queries: each column sums to the same, not each row.{other}"
 
 
 def _other_heads(want: Tensor, have: Tensor) -> str:
@@ -238,21 +266,28 @@ def _as_a_sum(asked: Asked, have: Tensor) -> str:
     products["a number that grows with the key's place"] = places.expand_as(have)
     products["a number for the distance of the places"] = (places[:, None] - places).abs().expand_as(have)
     products["a number for a token's own place"] = torch.eye(asked.n).double().expand_as(have)
+    # A token's place is the plainer reading, where the tokens of the draw happen to be at right angles.
+    products = dict(sorted(products.items(), key=lambda item: not item[0].startswith("a number")))
     names, tables = list(products), [_centred(p) for p in products.values()]
     target = _centred(have.log())
     for count in (1, 2):
-        for picked in _choices(len(names), count):
+        for picked in _choices(len(names), count, names.index("queries with keys")):
             table = torch.stack([tables[p].flatten() for p in picked], -1)
             found = fitted(table, target.flatten())
             if found is not None and bool((found.abs() > 1e-3).all()):
-                parts = [f"{float(c):.3g} times {names[p]}" for c, p in zip(found, picked, strict=True)]
+                parts = [
+                    "the right scores"
+                    if names[p] == "queries with keys" and abs(float(c) - asked.d_k**-0.5) < 1e-3
+                    else f"{float(c):.3g} times {names[p]}"
+                    for c, p in zip(found, picked, strict=True)
+                ]
                 return f"What goes into the softmax reads as {' plus '.join(parts)}."
     return ""
 
 
-def _choices(count: int, picked: int) -> list[tuple[int, ...]]:
-    """Single ones, or pairs with the products of queries and keys (1) in them."""
-    return [(p,) for p in range(count)] if picked == 1 else [(1, p) for p in range(count) if p != 1]
+def _choices(count: int, picked: int, base: int) -> list[tuple[int, ...]]:
+    """Single ones, or pairs of which one is the products of queries and keys."""
+    return [(p,) for p in range(count)] if picked == 1 else [(base, p) for p in range(count) if p != base]
 
 
 def _centred(scores: Tensor) -> Tensor:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -63,8 +61,3 @@ def _behind(asked: Asked, out: Tensor, with_w_o: bool) -> Finding | None:
     return behind_the_concatenation(
         asked, w_o.double(), matrix[:d], matrix[d : 2 * d], matrix[2 * d], with_w_o
     )
-
-
-def is_masked(arguments: tuple[Any, ...]) -> bool:
-    """Whether a call hands over a mask."""
-    return len(arguments) > 6 and arguments[6] is not None
