@@ -72,16 +72,15 @@ def factor_finding(sizes: Sequence[Sizes], scales: Sequence[float], inside: str)
     made = [scale / math.sqrt(_derived(s)["d_k"]) for s, scale in zip(sizes, scales, strict=True)]
     words = named_factor(sizes, made, closely=2e-3)
     look = "the factor: which size it is made of, and whether it divides."
+    before = f"The scores are wrong by a factor:{inside}"
     if words:
-        says = f"The scores are wrong by a factor: the dot products are {words}{inside}."
+        says = f"{before} the dot products are {words}."
     elif max(scales) - min(scales) < 2e-3 * abs(scales[0]):
-        says = (
-            f"The scores are wrong by a factor: they are {scales[0]:.4g} times what they should be{inside}."
-        )
+        says = f"{before} they are {scales[0]:.4g} times what they should be."
     else:
         says = (
-            f"The scores are wrong by a factor{inside}: here they are {scales[0]:.4g} times what they should "
-            f"be, in another case {scales[-1]:.4g} times."
+            f"{before} they are {scales[0]:.4g} times what they should be here and {scales[-1]:.4g} in "
+            "another case."
         )
     return Finding("wrong-scale", says, look=look)
 

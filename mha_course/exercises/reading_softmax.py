@@ -149,7 +149,7 @@ def _temperature(evidence: Evidence, i: int) -> Reading | None:
         return Reading("sign-turned-too", says, "a minus, or a difference the wrong way round.")
     words = named_factor(sizes, scales, closely=2e-3) if all(abs(x - 1) > 1e-3 for x in scales) else None
     words = words or f"multiplied by {first:.4g}"
-    says = f"The scores are {words} before the softmax (a temperature that nobody asked for)."
+    says = f"Before the softmax the scores are {words}: a temperature that nobody asked for."
     base = math.exp(first) if 0 < first < 10 else 0.0
     if base and abs(base - round(base, 1)) < 2e-3 * base:
         says += f" It is as if powers of {base:.3g} stood where powers of e belong."

@@ -365,10 +365,6 @@ UNLISTED = [
         "for large scores",
         lambda q, k, v, mask=None: core(q, k, v, mask, soft=lambda s: s.clamp(-50, 50).softmax(-1)),
     ),
-    (
-        "with a head axis",
-        lambda q, k, v, mask=None: (lambda o, w: (o, w.mean(1) if w.ndim > 3 else w))(*core(q, k, v, mask)),
-    ),
     ("changes its argument `q`", lambda q, k, v, mask=None: core(q.mul_(1.0001), k, v, mask)),
     (
         "different results",
