@@ -279,6 +279,8 @@ def _layout(
                 at += many
             meant = f"({', '.join(right)})"
         found.layout = laid_over(symbols, shape, in_order and not found.clauses, in_order, meant)
+        if not (in_order or found.clauses) and symbols == [s for s in axes.symbols if s in symbols]:
+            found.layout = f"No number has moved from its place in the input. {found.layout}"
         return
     same_shape = shape == wanted
     if in_order and (same_shape or found.clauses and len(shape) == len(wanted)):
