@@ -103,7 +103,7 @@ RIGHT: dict[str, Callable[..., torch.Tensor]] = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-@pytest.mark.parametrize(("one", "other"), itertools.product(STEPS, repeat=2))
+@pytest.mark.parametrize(("one", "other"), list(itertools.product(STEPS, repeat=2)))
 def test_two_changes_at_once_are_never_vague(name: str, one: str, other: str) -> None:
     for axis in range(2):
 
