@@ -39,10 +39,8 @@ def way_back(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding | None
         if a.numel() and not b.numel()
     ]
     if cut:
-        which = (
-            "no gradient reaches the inputs" if len(cut) == len(names) else f"none reaches {in_a_row(cut)}"
-        )
-        return None, f"One remark: the numbers are right, but {which}. {_NO_WAY_BACK}"
+        which = "the inputs" if len(cut) == len(names) else in_a_row(cut)
+        return None, f"One remark: the numbers are right, but no gradient reaches {which}. {_NO_WAY_BACK}"
     broken = {name: b for name, b in zip(names, got.leaves, strict=True) if not bool(b.isfinite().all())}
     if not broken:
         return None, ""

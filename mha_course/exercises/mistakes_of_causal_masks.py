@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 from torch import Tensor
 
@@ -144,4 +146,11 @@ CAUSAL_MISTAKES = (
         "Only the last three tokens are open. The whole past should be.",
         "the lower limit.",
     ),
+)
+
+# The same in whole numbers, whatever their dtype.
+CAUSAL_MISTAKES += tuple(
+    dataclasses.replace(mistake, wrong=lambda n, mistake=mistake: mistake.wrong(n).long())
+    for mistake in CAUSAL_MISTAKES
+    if mistake.id in ("numbers-for-booleans", "blocked-numbers", "large-negative-numbers")
 )

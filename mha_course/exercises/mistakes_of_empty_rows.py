@@ -193,7 +193,7 @@ EMPTY_MISTAKES = (
     ),
     Mistake(
         "over-the-queries",
-        partial(attend_with, soften=lambda s: s.softmax(-2), hide_late=_zeroed),
+        partial(attend_with, soften=lambda s: s.softmax(-2), hide_late=lambda w, m: w.nan_to_num(0.0)),
         "The softmax goes over the queries: columns of weights sum to 1. Empty rows are right.",
         "the axis of the softmax.",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 from torch import Tensor
 
@@ -231,4 +233,12 @@ PADDING_MISTAKES = (
         "The mask is as long as the longest sentence. The batch is filled up to n = {n}.",
         "the last axis.",
     ),
+)
+
+# The same in whole numbers, whatever their dtype.
+PADDING_MISTAKES += tuple(
+    dataclasses.replace(mistake, wrong=lambda lengths, n, mistake=mistake: mistake.wrong(lengths, n).long())
+    for mistake in PADDING_MISTAKES
+    if mistake.id
+    in ("numbers-for-booleans", "numbers-without-axes", "blocked-numbers", "large-negative-numbers")
 )

@@ -33,6 +33,7 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"torch\.as_tensor\(lengths\) -> lengths$": "the check hands lengths over as a tensor",
     },
     "empty_rows": {
+        r"masked_fill\(empty, 0\.0\) \| scores\.masked_fill.* -> ": "no NaN gets back through masked_fill",
         r"fill\(empty, 0\.0\) \| 0\.0 -> -?1\.0$": "any equal scores do: the row's weights are emptied",
         r"mask\.any.*\| -?1 -> -?1$": "of the two axes of a mask, axis 1 and axis -1 are the same",
     },

@@ -380,12 +380,6 @@ def with_a_spare_key(q, k, v, mask):
     return mixed(torch.cat([s, spare], -1).softmax(-1)[..., :-1], v)
 
 
-def heads_only(q, k, v, mask):
-    b, h, n_q, d_k = q.shape  # stops without a head axis, which is not asked for
-    w = torch.where(mask, torch.einsum("bhqd,bhkd->bhqk", q, k) / d_k**0.5, -1e9).softmax(3) * mask
-    return torch.einsum("bhqk,bhkd->bhqd", w, v), w
-
-
 def three_axes(q, k, v, mask):
     e = torch.einsum("bqd,bkd->bqk", q, k).div(math.sqrt(q.shape[-1])).exp() * mask
     w = e / e.sum(-1, keepdim=True).clamp_min(1e-30)
@@ -401,7 +395,6 @@ RIGHT: list[Callable] = [
     assigned_rows,
     fused_twice,
     with_a_spare_key,
-    heads_only,
     three_axes,
     lambda q, k, v, mask: hidden_far_below(q, k, v, mask, late=lambda w, m: w * m),
     lambda q, k, v, mask: hidden_far_below(q, k, v, mask, -INF, lambda w, m: torch.where(w.isnan(), 0.0, w)),
