@@ -106,6 +106,7 @@ def _row(x: Tensor) -> Tensor:
 
 
 def weights_changed(scores: Tensor, have: Tensor, mask: Tensor | None) -> Reading | None:
+    """What was done to right weights afterwards: rounded, squared, sorted, mixed with others; or None."""
     weights = (scores if mask is None else scores.masked_fill(~mask, NEG_INF)).softmax(-1)
     down = (scores if mask is None else scores.masked_fill(~mask, NEG_INF)).softmax(-2)
     turned = scores.reshape(*scores.shape[:-2], scores.shape[-1], scores.shape[-2])
