@@ -42,7 +42,7 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     if finding:
         return finding
     if got.error is None and not case.refuses and set(got.odd) <= _NUMBERS:
-        finding = _handed_back(evidence, i) or _read(evidence, i, call)
+        finding = _blank(evidence, i) or _handed_back(evidence, i) or _read(evidence, i, call)
         if finding:
             return _with_only_right(evidence, finding, i)
     if got.error is not None:
@@ -64,6 +64,20 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
                 probed.id if vague else finding.id, says, finding.witness, finding.look or probed.look
             )
     return _with_only_right(evidence, finding, i)
+
+
+def _blank(evidence: Evidence, i: int) -> Finding | None:
+    """Zeros or NaN everywhere: they fit any explanation, so that none is tried."""
+    want, have = evidence.expected[i].leaves, evidence.got[i].leaves
+    if [a.shape for a in want] != [b.shape for b in have] or not have or not have[0].is_floating_point():
+        return None
+    if all(bool(b.isnan().all()) for b in have):
+        says = f"Everything is NaN.{_mask_turns_nan(evidence)}"
+        return Finding("not-a-number", says, _entry(evidence, i), _NAN_LOOK)
+    if have[0].numel() > 1 and all(not bool(b.any()) for b in have) and bool(want[0].any()):
+        says = "Everything is 0: nothing of the input is in it."
+        return Finding("all-zeros", says, _entry(evidence, i), "where the result gets its numbers.")
+    return None
 
 
 def _handed_back(evidence: Evidence, i: int) -> Finding | None:

@@ -78,10 +78,8 @@ def factor_finding(sizes: Sequence[Sizes], scales: Sequence[float], inside: str)
     elif max(scales) - min(scales) < 2e-3 * abs(scales[0]):
         says = f"{before} they are {scales[0]:.4g} times what they should be."
     else:
-        says = (
-            f"{before} they are {scales[0]:.4g} times what they should be here and {scales[-1]:.4g} in "
-            "another case."
-        )
+        worst = max(scales, key=lambda scale: abs(scale - 1))
+        says = f"{before} in one case they are {worst:.4g} times what they should be, in others not."
     return Finding("wrong-scale", says, look=look)
 
 

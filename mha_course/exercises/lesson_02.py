@@ -156,13 +156,13 @@ EACH_MISTAKES = (
     Mistake(
         "heads-reversed",
         lambda values, targets: torch.cat([values[i, t] for i, t in enumerate(targets)][::-1]),
-        "The right vectors, in the wrong order: head 1 comes first.",
+        "The right vectors, in the wrong order; head 1 should come first.",
         "the order in the concatenation.",
     ),
     Mistake(
         "targets-reversed",
         lambda values, targets: torch.cat([values[i, t] for i, t in enumerate(targets[::-1])]),
-        "The targets are given out in reversed order: head 1 looks at the first one.",
+        "The targets are given out in reversed order; head 1 should look at the first one.",
         "which target belongs to which head.",
     ),
     Mistake(

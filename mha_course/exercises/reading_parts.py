@@ -205,6 +205,9 @@ def _whole(values: Tensor, targets: list[int]) -> Iterator[tuple[str, str, Tenso
 def _other_number(values: Tensor, targets: list[int], parts: Tensor) -> Finding | None:
     """A result with too many or too few parts."""
     h, n, _ = values.shape
+    if not len(parts):
+        says = "Nothing comes out: the result is empty."
+        return Finding("empty-result", says, look="what `cat` gives back, and where it goes.")
     rows = values.reshape(h * n, -1)
     places = []
     for part in parts:

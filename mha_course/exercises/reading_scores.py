@@ -41,7 +41,7 @@ def read_scores(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
             return Finding("compared-otherwise", says, look="how a query meets a key, and the factor.")
     for scores, lost in ((want, ""), (want * root, "The division by the root of d_k is missing. And: ")):
         for words, made in changed(scores, q.shape[-1]):
-            if _alike(made, have):
+            if _alike(made, have, 5e-5):
                 look = "what happens to the scores after the product."
                 return Finding("scores-changed", f"{lost}{words}", look=look)
     return _places(want, have) or _one_axis_scaled(evidence, i) or _added(want, have, root)
@@ -99,8 +99,8 @@ def _of_another_shape(q: Tensor, k: Tensor, have: Tensor) -> Finding | None:
     return None
 
 
-def _alike(a: Tensor, b: Tensor) -> bool:
-    return a.shape == b.shape and bool(torch.isclose(a, b, rtol=1e-3, atol=2e-5, equal_nan=True).all())
+def _alike(a: Tensor, b: Tensor, rtol: float = 1e-3) -> bool:
+    return a.shape == b.shape and bool(torch.isclose(a, b, rtol=rtol, atol=rtol / 50, equal_nan=True).all())
 
 
 def _one_axis_scaled(evidence: Evidence, i: int) -> Finding | None:

@@ -166,7 +166,7 @@ UNLISTED = [
     ("reversed order of features", lambda values, targets: values[targets].mean(0).flip(0)),
     ("average over everything", lambda values, targets: values[targets].mean()),
     ("last feature of the average is missing", lambda values, targets: values[targets].mean(0)[:-1]),
-    ("No token has any weight", lambda values, targets: torch.zeros_like(values[0])),
+    ("Everything is 0", lambda values, targets: torch.zeros_like(values[0])),
     ("with one target", lambda v, t: v[t].mean(0) if len(t) > 1 else v[t]),
     ("of one feature", lambda values, targets: values[targets].mean(0).squeeze()),
     ("changes its argument `values`", lambda v, t: v[t].mean(0) + 0 * v.mul_(2).sum()),
