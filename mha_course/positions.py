@@ -1,6 +1,6 @@
-"""Where a token stands: the sinusoidal encoding and the shift that turns it.
+"""Where a token stands: the sinusoidal encoding, the shift that turns it, the product of two of them.
 
-Source for both: Vaswani et al. 2017, section 3.5.
+Source for the first two: Vaswani et al. 2017, section 3.5.
 """
 
 from __future__ import annotations
@@ -55,3 +55,21 @@ def shift_matrix(k: int, d_model: int, dtype: torch.dtype = torch.float32) -> Te
     angle = angular_frequencies(d_model) * k
     blocks = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()], dim=-1).reshape(-1, 2, 2)
     return torch.block_diag(*blocks).to(dtype)
+
+
+def position_kernel(distance: Tensor, d_model: int, pairs: int | None = None) -> Tensor:
+    """The product of two position vectors that many places apart: κ(m) = PE(p) · PE(p + m) for every p.
+
+    It is the sum of cos(w_j m) over the frequencies: d_model / 2 at m = 0, less elsewhere, and the same for m
+    and -m. pairs: only the fastest so many frequencies; None takes all. (From the definition of PE.)
+
+    Returns: float64 of the shape of distance.
+    Raises: ValueError for an odd d_model, and for pairs outside 1 .. d_model / 2.
+    """
+    frequencies = angular_frequencies(d_model)
+    if pairs is not None:
+        check_sizes(1, pairs=pairs)
+        if pairs > len(frequencies):
+            raise ValueError(f"pairs={pairs}: d_model={d_model} has {len(frequencies)} frequencies.")
+    angle = torch.as_tensor(distance).to(torch.float64)[..., None] * frequencies[:pairs]
+    return angle.cos().sum(-1)

@@ -8,6 +8,7 @@ _HOMES = {
     "AttentionExplorer": "attention_explorer",
     "FrontEndCheck": "front_end_check",
     "OutputMixer": "output_mixer",
+    "PositionHead": "position_head",
     "ShapeTracer": "shape_tracer",
     "SoftmaxExplorer": "softmax_explorer",
     "ask": "question",
