@@ -182,20 +182,23 @@ EMPTY_MISTAKES = (
     Mistake(
         "hidden-scores-zero",
         partial(attend_with, hide=lambda s, m: s * m, hide_late=_zeroed),
-        "Hidden scores become 0, and exp(0) is 1: hidden keys still get weight. Empty rows are right.",
+        "Hidden scores become 0, and exp(0) is 1: hidden keys still get weight.",
         "what a score has to be so that its exponential is 0.",
+        alone="Empty rows are right.",
     ),
     Mistake(
         "mask-added",
         partial(attend_with, hide=lambda s, m: s + m.to(s.dtype), hide_late=_zeroed),
-        "The mask is added to the scores as 0 and 1: hidden keys still get weight. Empty rows are right.",
+        "The mask is added to the scores as 0 and 1: hidden keys still get weight.",
         "what is added to a hidden score.",
+        alone="Empty rows are right.",
     ),
     Mistake(
         "over-the-queries",
         partial(attend_with, soften=lambda s: s.softmax(-2), hide_late=lambda w, m: w.nan_to_num(0.0)),
-        "The softmax goes over the queries: columns of weights sum to 1. Empty rows are right.",
+        "The softmax goes over the queries: columns of weights sum to 1.",
         "the axis of the softmax.",
+        alone="Empty rows are right.",
     ),
     Mistake(
         "over-axis-1",
@@ -218,8 +221,9 @@ EMPTY_MISTAKES = (
     Mistake(
         "scale-d_k",
         partial(attend_with, factor=lambda q, **s: 1 / q.shape[-1], hide_late=_zeroed),
-        "The scores are divided by d_k = {d_k} itself, not by its root. Empty rows are right.",
+        "The scores are divided by d_k = {d_k} itself, not by its root.",
         "the divisor.",
+        alone="Empty rows are right.",
     ),
     Mistake(
         "mask-ignored",
