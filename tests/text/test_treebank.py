@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from mha_course.text.treebank import read_conllu
+from benchmarks.treebank_agreement import agreement
+from mha_course.data_files import data_path
+from mha_course.text.course_language.gloss import vocabulary_words
+from mha_course.text.parsed_sentence import ParsedSentence
+from mha_course.text.treebank import COURSE_TREEBANK, course_treebank, read_conllu
 
 TEXT = """\
 # sent_id = one
@@ -53,3 +60,35 @@ def test_what_is_no_conllu_is_refused_with_its_place(tmp_path: Path, bad: str, w
     path.write_text(bad, encoding="utf-8")
     with pytest.raises(ValueError, match="bad.conllu.*" + words):
         read_conllu(path)
+
+
+@pytest.fixture(scope="module")
+def treebank() -> tuple[ParsedSentence, ...]:
+    return course_treebank()
+
+
+def test_the_treebank_is_as_large_as_it_says(treebank: tuple[ParsedSentence, ...]) -> None:
+    assert len(treebank) == 315 and sum(map(len, treebank)) == 4_138
+    assert all(6 <= len(sentence) <= 25 for sentence in treebank)
+    assert len({sentence.upos for sentence in treebank}) == len(treebank)
+    arcs = Counter(relation for sentence in treebank for _, _, relation in sentence.arcs())
+    assert sum(count >= 60 for count in arcs.values()) >= 16
+    known = set(vocabulary_words())
+    inside = [s for s in treebank if {word.lower() for word in s.words} <= known]
+    assert len(inside) == 95
+
+
+def test_two_annotators_agree() -> None:
+    both = [read_conllu(data_path(f"treebank/agreement_{which}.conllu")) for which in ("first", "second")]
+    shares = agreement(*both)
+    assert len(both[0]) == 40 and shares["LAS"] == pytest.approx(510 / 514)
+    assert shares["UAS"] == 1.0 and shares["UPOS"] > 0.99
+    with pytest.raises(ValueError, match="different sentences"):
+        agreement(both[0], both[1][1:])
+
+
+def test_the_official_validator_is_content() -> None:
+    call = "import sys; from udtools.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", call, "--lang", "en", str(data_path(COURSE_TREEBANK))]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    assert done.returncode == 0 and "PASSED" in done.stdout + done.stderr, done.stdout + done.stderr
