@@ -559,8 +559,8 @@ def eye(s):
 SOFT = [
     *both(
         "causal",
-        {"soft": lambda s: s.masked_fill(~TRIL[: len(s), : len(s)], -1e9).softmax(1)},
-        {"soft": lambda s: torch.where(TRIL[: s.shape[2], : s.shape[3]], s, -1e9).softmax(3)},
+        {"soft": lambda s: s.masked_fill(~TRIL[: len(s), : len(s)], -INF).softmax(1)},
+        {"soft": lambda s: torch.where(TRIL[: s.shape[2], : s.shape[3]], s, -INF).softmax(3)},
     ),
     *both(
         "anti-causal",
