@@ -13,8 +13,8 @@ import torch
 
 from mha_course import masks, progress
 from mha_course.exercises import catalogue, check, hint, solution
-from mha_course.exercises.panel import STYLE, code, marked
 from mha_course.exercises.registry import EXERCISES
+from mha_course.exercises.shown.panel import STYLE, code, marked
 from mha_course.theme import colours, contrast
 
 NAUGHTY = "<img src=x onerror=alert(1)>"

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from mha_course import progress
-from mha_course.exercises.parsons import PUZZLES, find_puzzle
-from mha_course.exercises.parsons_judge import Judged, assembled, judge_lines
-from mha_course.exercises.parsons_lines import LAYER_LINES, SPLIT_LINES
+from mha_course.exercises.shown.parsons import PUZZLES, find_puzzle
+from mha_course.exercises.shown.parsons_judge import Judged, assembled, judge_lines
+from mha_course.exercises.shown.parsons_lines import LAYER_LINES, SPLIT_LINES
 from mha_course.widgets import parsons
 from mha_course.widgets.line_puzzle import ParsonsPuzzle
 

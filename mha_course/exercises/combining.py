@@ -13,9 +13,9 @@ from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.exercise import Case, Exercise, Mistake
+from mha_course.exercises.mistakes.workbench import steps_shared
 from mha_course.exercises.outcome import Outcome, agree
 from mha_course.exercises.recognising import Calls, findings_of, matches
-from mha_course.exercises.wrong_attention import steps_shared
 
 
 @dataclass

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from mha_course.exercises.asked_shapes import sizes_at_work
 from mha_course.exercises.causes import cause
-from mha_course.exercises.changed_afterwards import changed_afterwards
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.exercise import Case, Returned
-from mha_course.exercises.factors import factor_by_trying, scale_of, times_right
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
-from mha_course.exercises.reading_shapes import read_shape
-from mha_course.exercises.reading_weights import nearly
+from mha_course.exercises.reading.changed_afterwards import changed_afterwards
+from mha_course.exercises.reading.factors import factor_by_trying, scale_of, times_right
+from mha_course.exercises.reading.shapes import read_shape
+from mha_course.exercises.reading.weights import nearly
 from mha_course.exercises.refusing import badly_refused, not_refused
 from mha_course.exercises.structure import structure
 from mha_course.exercises.witness import counted, number, witness

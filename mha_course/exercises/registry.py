@@ -1,36 +1,23 @@
-"""All exercises by name, in the order of the lessons."""
+"""All exercises by name, in the order of the lessons: every module in lessons/ brings its own."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
-from mha_course.exercises import (
-    lesson_00,
-    lesson_01,
-    lesson_02,
-    lesson_03,
-    lesson_04_heads,
-    lesson_04_masks,
-    lesson_05,
-    lesson_06,
-    lesson_07,
-)
+from mha_course.exercises import lessons
 from mha_course.exercises.exercise import Exercise
 
-_LESSONS = (
-    lesson_00,
-    lesson_01,
-    lesson_02,
-    lesson_03,
-    lesson_04_heads,
-    lesson_04_masks,
-    lesson_05,
-    lesson_06,
-    lesson_07,
-)
 
-EXERCISES: dict[str, Exercise] = {e.name: e for lesson in _LESSONS for e in lesson.EXERCISES}
-_OTHER_NAMES = {name: e.name for e in EXERCISES.values() for name in e.also}
+def _of_all_lessons() -> list[Exercise]:
+    names = sorted(module.name for module in pkgutil.iter_modules(lessons.__path__))
+    modules = [importlib.import_module(f"{lessons.__name__}.{name}") for name in names]
+    return [exercise for module in modules for exercise in module.EXERCISES]
+
+
+EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in _of_all_lessons()}
+_OTHER_NAMES = {name: exercise.name for exercise in EXERCISES.values() for name in exercise.also}
 
 
 def find(name: Any) -> Exercise | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mha_course.exercises.panel import marked, panel, paragraph
+from mha_course.exercises.shown.panel import marked, panel, paragraph
 
 
 @dataclass(frozen=True)

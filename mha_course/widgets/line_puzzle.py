@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import traitlets
 
 from mha_course import progress
-from mha_course.exercises.parsons import Puzzle, find_puzzle
-from mha_course.exercises.parsons_judge import judge_lines
+from mha_course.exercises.shown.parsons import Puzzle, find_puzzle
+from mha_course.exercises.shown.parsons_judge import judge_lines
 from mha_course.widgets.base import CourseWidget, Text
 
 __all__ = ["ParsonsPuzzle", "parsons"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from mha_course.exercises.parsons_lines import LAYER_LINES, SPLIT_LINES
+from mha_course.exercises.shown.parsons_lines import LAYER_LINES, SPLIT_LINES
 from mha_course.theme import colours, contrast
 from tests.browser.lab import Chromium, LabPage, LabServer
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import draw, numbered
-from mha_course.exercises.lesson_01 import drawn_mask
-from mha_course.exercises.lesson_04_heads import projected
+from mha_course.exercises.lessons.lesson_01 import drawn_mask
+from mha_course.exercises.lessons.lesson_04_heads import projected
 
 Arguments = tuple[Any, ...]
 Call = Callable[["Sizes"], Arguments]

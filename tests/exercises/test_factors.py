@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mha_course.exercises import check
-from mha_course.exercises.factors import named_factor, scale_of, softmax_scale
+from mha_course.exercises.reading.factors import named_factor, scale_of, softmax_scale
 
 SIZES = [
     {"d_k": 4, "n_k": 7, "n_q": 5, "b": 3},

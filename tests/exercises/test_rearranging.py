@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mha_course.exercises import check
-from mha_course.exercises.coded_axes import axes_of
 from mha_course.exercises.evidence import Evidence
 from mha_course.exercises.exercise import Case, Returned, numbered
-from mha_course.exercises.layouts import read
 from mha_course.exercises.outcome import run
+from mha_course.exercises.reading.coded_axes import axes_of
+from mha_course.exercises.reading.layouts import read
 from mha_course.exercises.registry import EXERCISES
 
 RETURNED = Returned("heads", ("b", "h", "n", "d_k"))

@@ -1,0 +1,1 @@
+"""The exercises, lesson by lesson: prompts, references, inputs, hints."""

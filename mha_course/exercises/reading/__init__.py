@@ -1,0 +1,1 @@
+"""Readers: what an unknown answer did, read from what it computes."""

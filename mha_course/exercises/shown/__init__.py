@@ -1,0 +1,1 @@
+"""What a student sees besides verdicts: hints, solutions, puzzles, progress."""
