@@ -73,3 +73,21 @@ def position_kernel(distance: Tensor, d_model: int, pairs: int | None = None) ->
             raise ValueError(f"pairs={pairs}: d_model={d_model} has {len(frequencies)} frequencies.")
     angle = torch.as_tensor(distance).to(torch.float64)[..., None] * frequencies[:pairs]
     return angle.cos().sum(-1)
+
+
+def rotate_by_position(x: Tensor, start: int = 0, base: float = 10_000.0) -> Tensor:
+    """Turn every pair of features by the angle of its position: rotary positions, for queries and keys.
+
+    x: (..., n, d_k). Pair j of the row at position p, columns 2j and 2j + 1, is turned by w_j p. The
+    product of a turned query and a turned key depends on their distance only; lengths stay the same.
+
+    Returns: like x.
+    Raises: ValueError for an odd d_k.
+    Source: Su et al. 2021.
+    """
+    n, d_k = x.shape[-2:]
+    position = torch.arange(start, start + n, dtype=torch.float64)
+    angle = (position[:, None] * angular_frequencies(d_k, base)).to(x.dtype)
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(-2)
