@@ -7,7 +7,7 @@ import json
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import torch
 from mha_course.heads.roles import RoleScores, score_roles
 from mha_course.models.course_models import file_name, save_model
 from mha_course.models.gloss_model import GlossModel, GlossSizes
+from mha_course.text.course_language.gloss import PARTS
 from mha_course.text.course_language.grammar import CourseSentence, draw_sentences
 from mha_course.text.parsed_sentence import ParsedSentence
 from mha_course.training.gloss_batches import GlossData, gloss_data
@@ -61,17 +62,19 @@ def run(
     watch: Callable[[Step], None] | None = None,
     keep: Collection[int] = (),
     folder: Path | None = None,
+    parts: Sequence[str] = PARTS,
 ) -> tuple[GlossModel, float]:
     """Train one model; returns it with the seconds of processor time.
 
-    keep: steps after which a checkpoint is written to `folder`. watch: called after every step.
+    keep: steps after which a checkpoint is written to `folder`. watch: called after every step. parts: as in
+    `train_gloss`.
     """
     model, start = fresh_model(sizes, seed), time.process_time()
     with torch.random.fork_rng():
         torch.manual_seed(seed)  # dropout draws from the global generator
         if 0 in keep:
             save_model(model, folder / file_name(sizes, 0))
-        for step in train_gloss(model, data, recipe, seed):
+        for step in train_gloss(model, data, recipe, seed, parts=parts):
             if watch is not None:
                 watch(step)
             if step.number in keep:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -52,11 +52,17 @@ class Step:
 
 
 def train_gloss(
-    model: GlossModel, data: GlossData, recipe: Recipe, seed: int, start: int = 0
+    model: GlossModel,
+    data: GlossData,
+    recipe: Recipe,
+    seed: int,
+    start: int = 0,
+    parts: Sequence[str] = PARTS,
 ) -> Iterator[Step]:
     """Train the model in place and yield after every update; stop asking, and it stops.
 
-    seed: for batches and hidden words. start: updates that are done already.
+    seed: for batches and hidden words. start: updates that are done already. parts: of the gloss that are
+    asked for; the others add nothing to the loss, and what the model says of them is not learned.
     """
     g = torch.Generator().manual_seed(seed + 1_000_003 * start)
     optimiser = torch.optim.AdamW(
@@ -72,7 +78,7 @@ def train_gloss(
         ids = with_unknown_words(batch.ids, recipe.unknown, unknown, g)
         answers = {**batch.answers, "stem": batch.answers["stem"].masked_fill(ids == unknown, NO_ANSWER)}
         logits = model(ids)
-        loss = sum(_loss(logits[part], answers[part]) for part in PARTS)
+        loss = sum(_loss(logits[part], answers[part]) for part in parts)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.longest_gradient)

@@ -1,0 +1,121 @@
+"""The process in which live training runs: orders come in on stdin, reports go out on stdout.
+
+A process of its own, so that a busy notebook can't slow it down, an interrupt doesn't hit it half-way through
+an update, and its threads and random numbers are its own. Lines of JSON in both directions; a report with
+"weights": n is followed by n bytes of safetensors. It ends when stdin is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import threading
+import time
+from dataclasses import asdict
+from typing import BinaryIO
+
+import torch
+from safetensors.torch import save
+
+from mha_course.training.live import LiveSettings, LiveTrainer, Report
+
+REPORT_EVERY = 10  # updates
+
+GO, REST = "go", "rest"
+
+
+class Orders:
+    """What the notebook wants, read by a thread of its own: to go on, to rest, or to end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._going = threading.Event()
+        self._going.set()
+        self.ended = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def going(self) -> bool:
+        return self._going.is_set()
+
+    def wait(self) -> None:
+        """Until it may go on."""
+        self._going.wait()
+
+    def _read(self) -> None:
+        for line in self._stream:
+            order = line.strip().decode()
+            if order == GO:
+                self._going.set()
+            elif order == REST:
+                self._going.clear()
+        self.ended = True
+        self._going.set()
+
+
+class Stopwatch:
+    """Seconds while it runs, without those in which it stands still."""
+
+    def __init__(self) -> None:
+        self._before, self._since = 0.0, time.monotonic()
+
+    def rest(self) -> None:
+        """Stand still until `go`."""
+        self._before, self._since = self.seconds, None
+
+    def go(self) -> None:
+        """Run on."""
+        self._since = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return self._before + (0.0 if self._since is None else time.monotonic() - self._since)
+
+
+def work(settings: LiveSettings, orders: Orders, out: BinaryIO) -> None:
+    """Train until it is done or the notebook is gone; rest between two updates when told to."""
+    watch, trainer = Stopwatch(), LiveTrainer(settings)
+    lost: list[float] = []  # losses since the last report
+    for report in trainer.reports():
+        if not math.isnan(report.loss):
+            lost.append(report.loss)
+        resting = not orders.going
+        if resting or report.accuracy or report.step == 0 or report.step % REPORT_EVERY == 0:
+            mean = sum(lost) / len(lost) if lost else None
+            _send(out, report, mean, watch.seconds, resting, trainer)
+            lost.clear()
+        if resting:
+            watch.rest()
+            orders.wait()
+            watch.go()
+        if orders.ended:
+            return
+
+
+def _send(
+    out: BinaryIO, report: Report, loss: float | None, seconds: float, resting: bool, trainer: LiveTrainer
+) -> None:
+    told = {**asdict(report), "loss": loss, "seconds": seconds, "resting": resting}
+    weights = b""
+    if trainer.model is not None and (resting or report.accuracy is not None):
+        weights = save({name: tensor.contiguous() for name, tensor in trainer.model.state_dict().items()})
+    out.write(json.dumps({**told, "weights": len(weights)}).encode() + b"\n" + weights)
+    out.flush()
+
+
+def main() -> None:
+    """Read the settings from the first line of stdin, and train."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the notebook, which says what it wants
+    torch.set_num_threads(1)  # two threads are slower than one at these sizes
+    told = json.loads(sys.stdin.buffer.readline())
+    settings = LiveSettings(**{**told, "parts": tuple(told["parts"])})
+    try:
+        work(settings, Orders(sys.stdin.buffer), sys.stdout.buffer)
+    except BrokenPipeError:
+        pass  # the notebook is gone
+
+
+if __name__ == "__main__":
+    main()
