@@ -23,9 +23,6 @@ EVERYWHERE = {
     r"\| (\w+(\.arange\(n\))?)\[None, :\] -> \1$": "broadcasting puts an axis in front by itself",
 }
 IN_ONE: dict[str, dict[str, str]] = {
-    "softmax_rows": {
-        r"\| -?1 -> -?1$": "the scores that count have two axes; a batch is worth a remark only",
-    },
     "average_of_targets": {
         r"dtype=values\.dtype": "values are float32 wherever a pass depends on it; float64 gets a remark",
     },

@@ -306,7 +306,7 @@ UNLISTED = [
     (r"Head 3 is 0 throughout", last_head_forgotten),
     (r"Token 0 is 0 throughout", first_token_forgotten),
     (r"Sentence 2 is 0 throughout", first_sentence_only),
-    (r"Every number is 0: nothing of the input", lambda x, h: torch.zeros_like(right(x, h))),
+    (r"Everything is 0: nothing of the input", lambda x, h: torch.zeros_like(right(x, h))),
     (r"zeros are put on at the edge", lambda x, h: F.pad(right(x, h), (0, 1))),
     (r"Every number is 2 times", lambda x, h: right(x, h) * 2),
     (r"Every number is 2 times.*wrong as well.*tokens run backwards", lambda x, h: right(x, h).flip(2) * 2),
