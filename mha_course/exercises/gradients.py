@@ -27,6 +27,8 @@ def way_back(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding | None
     case = next(
         case for case, ok in zip(evidence.cases, evidence.right, strict=True) if ok and exercise.counts(case)
     )
+    if not any(_learns(argument) for argument in case.arguments):
+        return None, ""  # made of whole numbers: there is nothing to go back to
     wanted, got = _slopes(exercise.reference, case), _slopes(fn, case)
     if got.error is not None:
         code = got.error_text.replace("`", "'")

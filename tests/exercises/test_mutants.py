@@ -37,6 +37,20 @@ IN_ONE: dict[str, dict[str, str]] = {
     "head_contributions": {
         r"w_o\.shape\[1\].*\| 1 -> (0|-1)$": "W_O is square, as in a layer with d_v = d_model / h",
     },
+    "shift_matrix": {
+        r"dim=1\).*\| 1 -> -1$": "of the two axes of a stack of vectors, axis 1 and axis -1 are the same",
+    },
+    "position_kernel": {
+        r"dim=1\).*\| 1 -> -1$": "angles have two axes: axis 1 and axis -1 are the same",
+    },
+    "previous_token_queries": {
+        r"pe\.shape\[1\] \| 1 -> -1$": "position vectors have two axes: axis 1 and axis -1 are the same",
+        r"pe\.shape\[1\] \| pe -> turn$": "a rotation is as wide as what it turns",
+    },
+    "offset_scores": {
+        r"weights\.shape\[2\] \| 2 -> 1$": "a map of a sentence with itself is square",
+        r"mean\(dim=1\) \| 1 -> -1$": "hits have two axes: axis 1 and axis -1 are the same",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },
