@@ -41,11 +41,12 @@ def head_labels(scores: RoleScores) -> list[list[dict[str, object] | None]]:
     """For every layer and head the role that it passes on both halves of the sentences; None for none.
 
     A head with several roles is called after its position first, then after the rarest word, then after the
-    relation with the greatest gain over the best fixed offset. Relations to punctuation are left out.
+    relation with most hits beyond what the best fixed distance hits. Relations to punctuation are left out.
     """
     passing, all_scores = scores.passing(), scores.scores
     baselines = [role.baseline for role in scores.found(resamples=1)]
-    order = {PREVIOUS: 3.0, NEXT: 3.0, RAREST: 2.0}
+    asked = scores.hits.asked.sum(0).tolist()
+    first = {PREVIOUS: 2, NEXT: 2, RAREST: 1}
     labels = []
     for layer in range(passing.shape[0]):
         row = []
@@ -56,9 +57,9 @@ def head_labels(scores: RoleScores) -> list[list[dict[str, object] | None]]:
                 criterion, score = scores.criteria[i], float(all_scores[layer, head, i])
                 if criterion.relation == "punct" or criterion.kind == "rare" and criterion.name != RAREST:
                     continue
-                gain = score - baselines[i]
-                ranked.append((order.get(criterion.name, gain), i, score))
-            row.append(_label(scores, baselines, *max(ranked)[1:]) if ranked else None)
+                gained = (score - baselines[i]) * asked[i]
+                ranked.append((first.get(criterion.name, 0), gained, i, score))
+            row.append(_label(scores, baselines, *max(ranked)[2:]) if ranked else None)
         labels.append(row)
     return labels
 

@@ -132,8 +132,9 @@ class LiveTrainer:
 def best_of_each_role(scores: RoleScores) -> dict[str, dict[str, object]]:
     """The best head for the previous word, the next word, a syntactic relation, and the rarest word.
 
-    Heads, and the relation, are picked on one half of the sentences; the scores are those of the other.
-    Relations to punctuation are left out: whoever looks at full stops would pass.
+    Heads, and the relation, are picked on one half of the sentences; the scores are those of the other. The
+    relation is the one with most hits beyond what the best fixed distance hits; relations to punctuation are
+    left out, since whoever looks at full stops would pass.
     """
     found = {role.criterion.name: role for role in scores.found(resamples=1)}
     syntactic = [
@@ -145,7 +146,7 @@ def best_of_each_role(scores: RoleScores) -> dict[str, dict[str, object]]:
     ]
     best = {"previous": found[PREVIOUS], "next": found[NEXT], "rarest": found[RAREST]}
     if syntactic:
-        best["syntactic"] = max(syntactic, key=lambda role: role.picked - role.baseline)
+        best["syntactic"] = max(syntactic, key=lambda role: (role.picked - role.baseline) * role.asked)
     return {name: _told(best[name]) for name in ROLES if name in best}
 
 

@@ -7,6 +7,8 @@ import importlib
 _HOMES = {
     "AttentionExplorer": "attention_explorer",
     "FrontEndCheck": "front_end_check",
+    "HeadsForming": "heads_forming",
+    "LiveTraining": "live_training",
     "OutputMixer": "output_mixer",
     "PositionHead": "position_head",
     "ShapeTracer": "shape_tracer",
