@@ -78,7 +78,7 @@ ENCODING_MISTAKES = (
         "column-for-pair",
         lambda n, d: _by_column(n, d, 2),
         "The number of the column stands in the formula where the number of the pair belongs.",
-        "what j counts: columns 4 and 5 are pair 2.",
+        "what j counts: pairs, and two columns make one.",
     ),
     Mistake(
         "sines-only",

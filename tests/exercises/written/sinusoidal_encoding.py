@@ -173,7 +173,7 @@ UNLISTED = [
     (r"order along the axis `n` is reversed", lambda n, d: annotated(n, d).flip(0)),
     (r"axis of positions|shape", lambda n, d: annotated(n, d)[1:]),
     (r"multiplied by 2", lambda n, d: 2 * annotated(n, d)),
-    (r"multiplied by 0\.5", lambda n, d: annotated(n, d) / 2),
+    (r"divided by 2", lambda n, d: annotated(n, d) / 2),
     (r"shape .*\(1, 7, 6\)", lambda n, d: annotated(n, d)[None]),
     (r"list", lambda n, d: annotated(n, d).tolist()),
     (r"float64", lambda n, d: annotated(n, d).double()),
