@@ -146,11 +146,9 @@ EXERCISES = (
         lesson="08",
         title="The encoding",
         prompt=(
-            "Return the position vectors of positions 0 to n - 1 as a float32 tensor `(n, d_model)`. "
-            "Pair j has "
-            "the frequency w_j = 10000 to the power of -2j / d_model; column 2j holds sin(w_j p), "
-            "column 2j + 1 "
-            "holds cos(w_j p). d_model is even."
+            "Return the position vectors of positions 0 to n - 1 as a float32 tensor `(n, d_model)`. Pair j, "
+            "counted from 0, has the frequency w_j = 10000 to the power of -2j / d_model; sin(w_j p) and "
+            "cos(w_j p) stand side by side, pair after pair. d_model is even."
         ),
         signature="sinusoidal_encoding(n, d_model) -> (n, d_model)",
         reference=sinusoidal_encoding,
