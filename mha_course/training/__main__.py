@@ -1,4 +1,5 @@
-"""`python -m mha_course.training main` trains the course model, `sweep` all sizes; see data/README.md."""
+"""`python -m mha_course.training main` trains the course model, `sweep` all sizes, `translation` the
+translator; see data/README.md."""
 
 from __future__ import annotations
 
@@ -12,6 +13,9 @@ import torch
 from mha_course.data_files import DATA_FOLDER
 from mha_course.models.course_models import file_name, save_model
 from mha_course.models.gloss_model import GlossSizes
+from mha_course.models.translator import FILE, TranslatorSizes, read_translator, save_translator
+from mha_course.training.controls import record_controls
+from mha_course.training.forming import record_forming
 from mha_course.training.record import (
     CHECKPOINTS,
     SCORING_SEED,
@@ -24,7 +28,15 @@ from mha_course.training.record import (
     told,
     word_counts,
 )
+from mha_course.training.record_translation import (
+    held_out_pairs,
+    put_translator_card,
+    train_one,
+    training_pairs,
+)
+from mha_course.training.record_translation import told as told_of_translator
 from mha_course.training.train_gloss import Recipe, Step, fresh_model, training_data
+from mha_course.training.train_translation import RECIPE, TranslationStep
 
 SEEDS = (0, 1, 2)
 WIDTHS, HEADS = (16, 32, 64, 128), (1, 2, 4, 8)
@@ -34,11 +46,20 @@ SCORED_SENTENCES = 1_000
 def main() -> None:
     """Read the command line, train what is missing, and say how it goes."""
     parser = argparse.ArgumentParser(prog="python -m mha_course.training", description=__doc__)
-    parser.add_argument("what", choices=["main", "sweep"])
+    parser.add_argument("what", choices=["main", "sweep", "translation", "controls", "forming"])
     parser.add_argument("--to", type=Path, default=DATA_FOLDER / "models", help="folder for the models")
     chosen = parser.parse_args()
     torch.set_num_threads(1)  # two threads are slower than one at these sizes
     chosen.to.mkdir(parents=True, exist_ok=True)
+    if chosen.what == "translation":
+        train_translator(chosen.to)
+        return
+    if chosen.what == "controls":
+        record_controls(chosen.to, SEEDS)
+        return
+    if chosen.what == "forming":
+        record_forming(chosen.to)
+        return
     main_sizes = GlossSizes()
     settings = [main_sizes]
     if chosen.what == "sweep":
@@ -67,6 +88,20 @@ def train_setting(sizes: GlossSizes, folder: Path, keep: tuple[int, ...]) -> Non
     put_card(folder, sizes, recipe, runs)
 
 
+def train_translator(folder: Path) -> None:
+    """Train all seeds of the translator, keep the first one's weights, and write its card."""
+    sizes, pairs, runs = TranslatorSizes(), training_pairs(RECIPE), []
+    tested = held_out_pairs(pairs)
+    for seed in SEEDS:
+        model, seconds = train_one(sizes, RECIPE, seed, pairs, _say_words(seed))
+        if seed == SEEDS[0]:
+            save_translator(model, folder / FILE)
+            model = read_translator(folder / FILE)  # measured as it is kept, in half precision
+        runs.append(told_of_translator(model, seed, seconds, tested))
+        print(f"{FILE} seed {seed}: {seconds:.0f} s, {runs[-1]['held_out']}", flush=True)
+    put_translator_card(folder, sizes, RECIPE, runs)
+
+
 def _done(folder: Path, sizes: GlossSizes) -> bool:
     path = folder / "cards.json"
     cards = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
@@ -81,6 +116,14 @@ def _say(sizes: GlossSizes, seed: int) -> Callable[[Step], None]:
                 f"  d_model {sizes.d_model}, h {sizes.h}, seed {seed}, step {step.number}: {parts}",
                 flush=True,
             )
+
+    return say
+
+
+def _say_words(seed: int) -> Callable[[TranslationStep], None]:
+    def say(step: TranslationStep) -> None:
+        if step.number % 500 == 0:
+            print(f"  seed {seed}, step {step.number}: {step.right:.3f} of the words right", flush=True)
 
     return say
 
