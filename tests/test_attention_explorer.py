@@ -271,7 +271,7 @@ def test_a_lesson_can_keep_facts_and_controls_for_later():
     assert explorer.answer["facts"] is False and explorer.controls == ["sentence", "h"]
     assert "spread" not in explorer.alt and "head 3" in explorer.alt
     full = AttentionExplorer(SENTENCE, d_model=24, h=3)
-    assert full.answer["facts"] is True and len(full.controls) == 6 and "head 3 spread" in full.alt
+    assert full.answer["facts"] is True and len(full.controls) == 7 and "head 3 spread" in full.alt
     for wrong in (["masks"], "mask"):
         with pytest.raises(ValueError, match="controls=.*sentence, d_model, h, mask"):
             AttentionExplorer(SENTENCE, controls=wrong)

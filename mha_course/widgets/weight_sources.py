@@ -1,13 +1,12 @@
 """Where the weights of an explorer come from: one entry a source.
 
 A source turns tokens, d_model, h and a seed into a layer and the vectors it reads. To offer another
-kind of weights, add one entry to `SOURCES`.
+kind of weights, add one entry to `SOURCES`. The trained models have a file of their own, `trained_source.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 
 from torch import Tensor
@@ -16,34 +15,13 @@ from mha_course.attention import divisors
 from mha_course.layers import MultiHeadAttention
 from mha_course.models.hand_set import PATTERNS, hand_set_heads, share_on_target
 from mha_course.models.random_layer import random_layer
+from mha_course.models.trained_settings import settings_with_models
 from mha_course.models.word_vectors import token_vectors
 from mha_course.positions import sinusoidal_encoding
+from mha_course.widgets.prepared import Box, Prepared, Source
+from mha_course.widgets.trained_source import trained_source
 
 FULL_SHARE = 0.98  # of a row's weight on its target, from which a pattern counts as held
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A layer and what it reads: x is (n, d_model).
-
-    note: the sentence under the maps. head_names: one a head, or empty. boxes: (heading, text) pairs
-    that the reader should see before the maps.
-    """
-
-    layer: MultiHeadAttention
-    x: Tensor
-    note: str
-    head_names: tuple[str, ...] = ()
-    boxes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Source:
-    """One choice of the weights control. label: the word on it. uses_seed: whether a new seed changes it."""
-
-    label: str
-    prepare: Callable[[Sequence[str], int, int, int], Prepared]
-    uses_seed: bool = False
 
 
 def random_source(tokens: Sequence[str], d_model: int, h: int, seed: int) -> Prepared:
@@ -81,7 +59,7 @@ def by_hand_source(tokens: Sequence[str], d_model: int, h: int, seed: int) -> Pr
 
 
 @lru_cache(maxsize=64)
-def too_narrow(tokens: tuple[str, ...], d_model: int, h: int) -> tuple[tuple[str, str], ...]:
+def too_narrow(tokens: tuple[str, ...], d_model: int, h: int) -> tuple[Box, ...]:
     """What heads of width d_model / h can't hold on these tokens, with the reason and the shares reached."""
     d_k = d_model // h
     reached = _shares(tokens, d_model, h)
@@ -106,7 +84,7 @@ def too_narrow(tokens: tuple[str, ...], d_model: int, h: int) -> tuple[tuple[str
         gained = [f"{better[pattern]:.2f}" for pattern in short if pattern in better]
         if gained:
             text += f" d_k = {d_model // wider} reaches {_listed(gained)}."
-    return ((f"d_k = {d_k} is too narrow for “{_listed(list(short), '”, “', '” and “')}”", text),)
+    return (Box(f"d_k = {d_k} is too narrow for “{_listed(list(short), '”, “', '” and “')}”", text),)
 
 
 @lru_cache(maxsize=128)
@@ -127,4 +105,5 @@ def _listed(parts: list[str], comma: str = ", ", last: str = " and ") -> str:
 SOURCES: dict[str, Source] = {
     "random": Source("random", random_source, uses_seed=True),
     "by hand": Source("set by hand", by_hand_source),
+    "trained": Source("trained", trained_source, settings=settings_with_models),
 }

@@ -13,7 +13,8 @@ function sentenceArcs({ onQuery }) {
   });
 
   // weights: Uint16Array n × n (65535 = 1); q: lit query; k: lit key or −1.
-  function draw({ tokens, weights, q, k, width, headIndex, theme, family, alt }) {
+  // unknown: places of tokens to be marked as not known.
+  function draw({ tokens, unknown = NONE_UNKNOWN, weights, q, k, width, headIndex, theme, family, alt }) {
     const n = tokens.length;
     const row = spreadWords(tokens, width, family);
     const weight = (from, to) => weights[from * n + to] / 65535;
@@ -44,7 +45,7 @@ function sentenceArcs({ onQuery }) {
       const radius = 1.5 + 3 * weight(q, to);
       parts.push(svgNode("circle", { cx: row.x[to], cy: base, r: radius, fill: tint }));
     }
-    const words = wordsUnder(tokens, row, base + 5, q, theme, family);
+    const words = wordsUnder(tokens, unknown, row, base + 5, q, theme, family);
     const bars = barsBelow({
       values: Array.from({ length: n }, (_, to) => weight(q, to)),
       x: row.x, top: base + 12 + row.height, width, step: row.step, chosen: k, tint, theme,
@@ -103,7 +104,7 @@ function arc(from, to, base, weight, stroke, opacity, reach) {
   return svgNode("path", { ...common, d });
 }
 
-function wordsUnder(tokens, row, top, q, theme, family) {
+function wordsUnder(tokens, unknown, row, top, q, theme, family) {
   return tokens.map((token, i) => {
     const lit = i === q;
     const text = svgNode("text", {
@@ -111,8 +112,8 @@ function wordsUnder(tokens, row, top, q, theme, family) {
       fill: lit ? colour("surface", theme) : colour("ink2", theme),
       direction: RTL_FIRST.test(token) ? "rtl" : "ltr", "unicode-bidi": "isolate",
     }, shortToken(token));
-    const word = svgNode("g", { class: "mha-word", "data-token": i }, text);
-    word.prepend(svgNode("title", {}, visible(token)));
+    const word = svgNode("g", { class: labelClass("mha-word", i, unknown), "data-token": i }, text);
+    word.prepend(svgNode("title", {}, visible(token) + (unknown.has(i) ? " (read as <unk>)" : "")));
     let ground = null;
     if (!row.turned) {
       text.setAttribute("text-anchor", "middle");

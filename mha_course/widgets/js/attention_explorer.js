@@ -7,6 +7,7 @@
 //   [data-control="d_model"], ="h"      the sliders (role=slider, aria-valuenow; .mha-slider-number: the stops)
 //   [data-control="mask"], ="weights"   radio groups; [role=radio][data-value="causal"] ...
 //   [data-control="scale"]              the switch (aria-checked); [data-control="new-seed"] the button
+//   [data-control="layer"]              radio group, for sources of several layers
 //   [data-control="range"]              radio group "0-1", "0-max"; [data-control="unpin"] the button
 //   [data-fact="d_k"] ="parameters" ="flops" ="scale"     numbers of the facts row
 //   figure.mha-head[data-head="3"]      head 3 (from 1); in it canvas.mha-cells, n_k × n_q pixels, one a
@@ -28,7 +29,7 @@ function render({ model, el }) {
   let tabStop = 0;
   let width = 0; // unknown until the root stands on the page
 
-  const settings = ["sentence", "d_model", "h", "mask", "scale", "weights", "seed", "first"];
+  const settings = ["sentence", "d_model", "h", "mask", "scale", "weights", "layer", "seed", "first"];
   const family = () => getComputedStyle(root).fontFamily;
   const pinned = () => Math.min(model.get("head"), frame ? frame.h : 0) - 1;
   const darkest = () => (range === "0-max" && frame.header.max > 0 ? frame.header.max : 1);
@@ -66,7 +67,10 @@ function render({ model, el }) {
     facts.draw(header);
     notices.draw(header, model.get("example"));
     const empty = header.tokens.length === 0;
-    for (const part of [maps, note]) show(part, !empty);
+    show(note, !empty);
+    // While a slider passes a setting without weights, the page keeps its height.
+    show(maps, !empty || Boolean(header.missing));
+    maps.classList.toggle("mha-no-maps", Boolean(header.missing));
     if (empty) {
       frame = null;
       show(detail.element, false);
@@ -120,8 +124,8 @@ function render({ model, el }) {
     if (k < 0) return;
     const weight = frame.inWords(head, q, k);
     const map = inDetail ? detail.map : grid.map(head);
-    tip.show(map.cellRect(q, k), ...weightLine(frame.tokens[q], frame.tokens[k], weight, frame.title(head).replace(/^H/, "h")));
-    say(`${visible(frame.tokens[q])} to ${visible(frame.tokens[k])}, ${weight}, ${frame.longName(head)}`);
+    tip.show(map.cellRect(q, k), ...weightLine(frame.word(q), frame.word(k), weight, frame.title(head).replace(/^H/, "h")));
+    say(`${frame.word(q)} to ${frame.word(k)}, ${weight}, ${frame.longName(head)}`);
   }
 
   function leave(by) {

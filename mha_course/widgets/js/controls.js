@@ -4,6 +4,7 @@
 
 // A slider over a list of numbers. label is read out; code: set the label in code type.
 // describe(value) is the text a screen reader gets ("8 heads"). setStops(stops, value) swaps the list.
+// mark(kept, words): stops that are not in `kept` are struck through, and `words` is said of them; null: none.
 function slider({ label, code = false, stops, value, onInput, describe = String, name = label }) {
   const shown = node("output", { class: "mha-slider-value" });
   const lit = node("div", { class: "mha-slider-lit" });
@@ -25,6 +26,8 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
   let list = [];
   let index = 0;
   let marks = [];
+  let kept = null;
+  let lacking = "";
 
   function place() {
     const at = (i) => (list.length > 1 ? (100 * i) / (list.length - 1) : 0);
@@ -34,13 +37,22 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
       dot.style.left = number.style.left = `${at(i)}%`;
       dot.classList.toggle("mha-passed", i <= index);
       number.classList.toggle("mha-chosen", i === index);
+      for (const part of [dot, number]) part.classList.toggle("mha-lacking", kept !== null && !kept.includes(list[i]));
+      number.title = kept !== null && !kept.includes(list[i]) ? lacking : "";
       // Where there is no room for every number, every second one, and none beside the chosen one.
       const every = list.length <= 12 || i === index;
       const second = (list.length - 1 - i) % 2 === 0 && Math.abs(i - index) > 1;
       number.style.visibility = every || second ? "" : "hidden";
     });
     rail.setAttribute("aria-valuenow", String(list[index]));
-    rail.setAttribute("aria-valuetext", describe(list[index]));
+    const without = kept !== null && !kept.includes(list[index]) ? `, ${lacking}` : "";
+    rail.setAttribute("aria-valuetext", describe(list[index]) + without);
+  }
+
+  function mark(values, words = "") {
+    kept = values;
+    lacking = words;
+    place();
   }
 
   function setStops(newStops, newValue) {
@@ -103,7 +115,7 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
   });
   ticks.addEventListener("click", toPointer); // a number is a target too
   setStops(stops, value);
-  return { element, rail, set, setStops, get value() { return list[index]; } };
+  return { element, rail, set, setStops, mark, get value() { return list[index]; } };
 }
 
 // One of several: options [{ value, label, title }]. A radio group with roving focus.

@@ -35,6 +35,12 @@ function explorerControls(model, ask) {
     label: "new seed", name: "new-seed",
     onClick: () => ask({ seed: get("seed") + 1 }),
   });
+  const layer = segmented({
+    label: "Layer", options: [{ value: "1", label: "1" }], value: "1", name: "layer",
+    onChange: (value) => ask({ layer: Number(value) }),
+  });
+  let layers = 1;
+  const lacking = node("p", { class: "mha-note mha-lacking-note", hidden: true });
   const scale = switchControl({
     label: "Scale", text: "divide by √d_k", value: get("scale"), name: "scale",
     onChange: (value) => ask({ scale: value }),
@@ -46,13 +52,15 @@ function explorerControls(model, ask) {
     node("div", { class: "mha-row mha-sliders" }, dModel.element, heads.element),
     node(
       "div", { class: "mha-row mha-row-spread" },
-      mask.element, node("div", { class: "mha-control" }, weights.element, newSeed), scale.element,
+      mask.element, node("div", { class: "mha-control" }, weights.element, newSeed), layer.element, scale.element,
     ),
+    lacking,
   );
 
   // A lesson may leave out what its reader has not met yet.
-  const offered = { sentence: sentence.element, d_model: dModel.element, h: heads.element, mask: mask.element, weights: weights.element, scale: scale.element };
-  for (const [name, part] of Object.entries(offered)) show(part, get("controls").includes(name));
+  const offered = { sentence: sentence.element, d_model: dModel.element, h: heads.element, mask: mask.element, weights: weights.element, layer: layer.element, scale: scale.element };
+  const isOffered = (name) => get("controls").includes(name);
+  for (const [name, part] of Object.entries(offered)) show(part, isOffered(name));
   show(count, get("controls").includes("sentence"));
 
   // Settings that moved in Python, or in another view of the same widget.
@@ -70,6 +78,18 @@ function explorerControls(model, ask) {
   // What an answer decided: the possible h, and the number of tokens.
   function settle(header) {
     heads.setStops(header.divisors, header.h);
+    const kept = header.with_weights || { d_model: null, h: null };
+    dModel.mark(kept.d_model, "no trained model");
+    heads.mark(kept.h, "no trained model");
+    const some = (name, stops) => isOffered(name) && kept[name] && stops.some((stop) => !kept[name].includes(stop));
+    show(lacking, Boolean(some("d_model", get("d_model_choices")) || some("h", header.divisors)));
+    setText(lacking, "Numbers struck through: no model was trained with this setting.");
+    if (header.layers && header.layers !== layers) {
+      layers = header.layers;
+      layer.setOptions(Array.from({ length: layers }, (_, i) => ({ value: String(i + 1), label: String(i + 1), title: `layer ${i + 1} of ${layers}` })), "1");
+    }
+    layer.set(String(header.layer || get("layer")));
+    show(layer.element, isOffered("layer") && layers > 1 && header.layers !== 1);
     setText(count, header.n === 1 ? "n = 1 token" : `n = ${withCommas(header.n)} tokens`);
   }
   follow();

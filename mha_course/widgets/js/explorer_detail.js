@@ -15,6 +15,7 @@ function explorerDetail(handlers) {
   });
   map.frame.tabIndex = 0;
   map.frame.classList.add("mha-enlarged");
+  const roles = node("p", { class: "mha-note mha-roles" });
   const line = node("h4", { class: "mha-heading mha-detail-line" });
   const sub = node("p", { class: "mha-sub" });
   const arcs = sentenceArcs({ onQuery: handlers.onQuery });
@@ -22,6 +23,7 @@ function explorerDetail(handlers) {
   const left = node(
     "div", { class: "mha-detail-map" },
     node("div", { class: "mha-detail-heading" }, chip, title, hint, close),
+    roles,
     map.element,
   );
   const right = node("div", { class: "mha-detail-arcs mha-drawing" }, line, sub, arcs.element, foot);
@@ -31,7 +33,7 @@ function explorerDetail(handlers) {
   let hatchSource = null;
 
   function place(frame, width, theme, family) {
-    const key = JSON.stringify([frame.tokens, width, theme, frame.allowedKey, window.devicePixelRatio]);
+    const key = JSON.stringify([frame.tokens, [...frame.unknown], width, theme, frame.allowedKey, window.devicePixelRatio]);
     if (key === layoutKey) return;
     layoutKey = key;
     const sideBySide = width >= 640 && frame.n <= 14;
@@ -49,7 +51,7 @@ function explorerDetail(handlers) {
     map.element.style.padding = `${space.top}px 0 0 ${space.left}px`;
     hatchSource = hatchPicture(frame.allowed, frame.n, frame.n, side, side, theme);
     map.place({
-      tokens: frame.tokens, cell, side, angle: space.angle, hatchSource,
+      tokens: frame.tokens, unknown: frame.unknown, cell, side, angle: space.angle, hatchSource,
       keyLabelsShown: labelled, queryLabelsShown: labelled,
     });
     const mapWidth = Math.max(space.left + side + Math.min(space.right, 40), 230);
@@ -65,6 +67,8 @@ function explorerDetail(handlers) {
     setText(chip, String(i + 1));
     paintChip(chip, i, theme);
     setText(title, frame.title(i));
+    show(roles, frame.details(i) !== "");
+    setText(roles, frame.details(i));
     const last = Math.min(9, frame.h);
     setText(hint, last > 1 ? `pinned · press 1–${last} to change` : "pinned");
   }
@@ -73,8 +77,8 @@ function explorerDetail(handlers) {
   function words(frame, i, lit, theme, family) {
     const q = Math.min(Math.max(0, lit.q), frame.n - 1);
     const k = lit.k >= 0 && lit.k < frame.n ? lit.k : frame.strongest(i, q);
-    const query = visible(frame.tokens[q]);
-    const key = visible(frame.tokens[k]);
+    const query = frame.word(q);
+    const key = frame.word(k);
     map.light(q, k, true, lit.by === "keyboard");
     line.replaceChildren(
       node("bdi", {}, query), " → ", node("bdi", {}, key), "  ", frame.inWords(i, q, k),
@@ -84,7 +88,7 @@ function explorerDetail(handlers) {
       frame.rowSum(i, q) > 0.5 ? " looks. Grey: the other queries, weights ≥ 0.15." : " looks: nowhere, no key is allowed.",
     );
     arcs.draw({
-      tokens: frame.tokens, weights: frame.head(i), q, k, width: arcsWidth, headIndex: i, theme, family,
+      tokens: frame.tokens, unknown: frame.unknown, weights: frame.head(i), q, k, width: arcsWidth, headIndex: i, theme, family,
       alt: frame.rowAlt(i, q),
     });
     const sum = frame.rowSum(i, q);

@@ -39,16 +39,31 @@ function explorerNotices(ask) {
   const element = node("div", { class: "mha-notices" });
   let shown = "";
   function draw(header, example) {
-    const key = JSON.stringify([header.notices, header.shown, header.window, header.tokens.length]);
+    const key = JSON.stringify([header.notices, header.missing, header.shown, header.window, header.tokens.length]);
     if (key === shown) return;
     shown = key;
-    const boxes = (header.notices || []).map((notice) => box("note", notice.heading, notice.text));
+    const boxes = (header.notices || []).map((notice) => noticeBox(notice, ask));
     const total = header.tokens.length;
-    if (total === 0) boxes.push(emptyBox(example, ask));
+    if (header.missing) boxes.push(missingBox(header.missing, ask));
+    else if (total === 0) boxes.push(emptyBox(example, ask));
     else if (total > header.window) boxes.push(windowNotice(total, header.window, header.shown, ask));
     element.replaceChildren(...boxes);
   }
   return { element, draw };
+}
+
+function noticeBox(notice, ask) {
+  if (!notice.sentence) return box("note", notice.heading, notice.text);
+  const link = linkButton(notice.sentence, () => ask({ sentence: notice.sentence, first: 0 }));
+  return box("note", notice.heading, `${notice.text} All known: `, link);
+}
+
+// No weights for this d_model and h: what there is instead.
+function missingBox(missing, ask) {
+  const links = missing.offers.flatMap((offer, i) => [
+    i ? " or " : "", linkButton(`${i ? "to" : "Go to"} d_model ${offer.d_model}, h ${offer.h}`, () => ask(offer)),
+  ]);
+  return box("note", missing.heading, `${missing.text} `, ...links);
 }
 
 function emptyBox(example, ask) {

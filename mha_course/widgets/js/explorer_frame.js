@@ -5,6 +5,7 @@ function explorerFrame(header, payload) {
   const n = stop - start;
   const h = header.h;
   const tokens = header.tokens.slice(start, stop);
+  const unknown = new Set((header.unknown || []).map((i) => i - start).filter((i) => i >= 0 && i < n));
   const count = h * n * n;
   const aligned = payload.byteOffset % 2 === 0;
   const bytes = aligned ? payload.buffer : payload.buffer.slice(payload.byteOffset);
@@ -27,9 +28,12 @@ function explorerFrame(header, payload) {
     return best;
   };
   const longName = (i) => (header.names[i] ? `Head ${i + 1}, ${header.names[i]}` : `Head ${i + 1}`);
+  // A token as it is told: one that the model doesn't know is said to be read as <unk>.
+  const word = (i) => visible(tokens[i]) + (unknown.has(i) ? " (read as <unk>)" : "");
   return {
-    header, n, h, tokens, allowed, head, weight, name, inWords, rowSum, strongest, longName,
+    header, n, h, tokens, unknown, word, allowed, head, weight, name, inWords, rowSum, strongest, longName,
     spread: header.spread,
+    details: (i) => (header.details && header.details[i]) || "",
     complete: n === header.tokens.length,
     allowedKey: allowed.includes(0) ? Array.from(allowed).join("") : "",
     title: (i) => (header.names[i] ? `Head ${i + 1}: ${header.names[i]}` : `Head ${i + 1}`),
@@ -39,8 +43,8 @@ function explorerFrame(header, payload) {
     rowAlt(i, q) {
       const order = tokens.map((_, k) => k).sort((a, b) => weight(i, q, b) - weight(i, q, a));
       const parts = order.slice(0, 4).filter((k) => weight(i, q, k) >= 0.02);
-      const list = parts.map((k) => `${visible(tokens[k])} ${weight(i, q, k).toFixed(2)}`).join(", ");
-      return `${longName(i)}: the query ${visible(tokens[q])} looks at ${list || "no key"}`;
+      const list = parts.map((k) => `${word(k)} ${weight(i, q, k).toFixed(2)}`).join(", ");
+      return `${longName(i)}: the query ${word(q)} looks at ${list || "no key"}`;
     },
   };
 }

@@ -68,7 +68,7 @@ function explorerGrid(handlers) {
   // Sizes, labels and hatch; does nothing while the tokens, the heads and the room stay the same.
   function place(frame, width, theme, family) {
     const named = frame.header.names.length > 0;
-    const key = JSON.stringify([frame.tokens, frame.h, named, width, theme, frame.allowedKey, window.devicePixelRatio]);
+    const key = JSON.stringify([frame.tokens, [...frame.unknown], frame.h, named, width, theme, frame.allowedKey, window.devicePixelRatio]);
     if (key === layoutKey) return;
     layoutKey = key;
     layout = gridLayout(width, frame.h, frame.n, (cell) => labelRoom(frame.tokens, cell, family));
@@ -91,7 +91,7 @@ function explorerGrid(handlers) {
       const each = figures[i];
       each.map.element.style.paddingTop = `${top}px`;
       each.map.place({
-        tokens: frame.tokens, cell, side, angle, hatchSource,
+        tokens: frame.tokens, unknown: frame.unknown, cell, side, angle, hatchSource,
         keyLabelsShown: labelled, queryLabelsShown: labelled && i % columns === 0,
       });
       paintChip(each.chip, i, theme);
@@ -110,6 +110,7 @@ function explorerGrid(handlers) {
     for (let i = 0; i < frame.h; i += 1) {
       const each = figures[i];
       setText(each.name, frame.name(i));
+      each.name.title = frame.details(i);
       show(each.spread, frame.header.facts);
       setText(each.spread, `spread ${frame.spread[i].toFixed(2)}`);
       each.map.name(frame.alt(i));

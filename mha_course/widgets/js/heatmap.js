@@ -26,15 +26,16 @@ function weightMap({ index, large = false, onCell, onLeave, onPick, onKey }) {
   let labelled = "";
 
   // Size, labels and hatch. Cheap when nothing changed: labels are built only for new tokens or sizes.
-  function place({ tokens, cell, side, keyLabelsShown, queryLabelsShown, angle, hatchSource }) {
+  // unknown: places of tokens to be marked as not known.
+  function place({ tokens, unknown = NONE_UNKNOWN, cell, side, keyLabelsShown, queryLabelsShown, angle, hatchSource }) {
     const n = tokens.length;
     size = { n, cell, side };
     frame.style.width = frame.style.height = `${side}px`;
-    const key = `${keyLabelsShown}${queryLabelsShown}${cell}${angle}\u0000${tokens.join("\u0000")}`;
+    const key = `${keyLabelsShown}${queryLabelsShown}${cell}${angle}${[...unknown]}\u0000${tokens.join("\u0000")}`;
     if (key !== labelled) {
       labelled = key;
-      keyLabels(keys, keyLabelsShown ? tokens : [], cell, angle);
-      queryLabels(queries, queryLabelsShown ? tokens : [], cell);
+      keyLabels(keys, keyLabelsShown ? tokens : [], cell, angle, unknown);
+      queryLabels(queries, queryLabelsShown ? tokens : [], cell, unknown);
     }
     hatch.hidden = !hatchSource;
     if (hatchSource) {

@@ -79,13 +79,17 @@ function labelRoom(tokens, cell, family) {
   return { left: Math.ceil(left) + 7, top: Math.ceil(top) + 5, right: Math.ceil(right), angle };
 }
 
+// The class of a label; a token that the model doesn't know is underlined with dots.
+const NONE_UNKNOWN = new Set();
+const labelClass = (kind, i, unknown) => (unknown.has(i) ? `${kind} mha-unknown` : kind);
+
 // Labels above the columns. The container spans the map's width; labels stand on its lower edge.
-function keyLabels(container, tokens, cell, angle) {
+function keyLabels(container, tokens, cell, angle, unknown = NONE_UNKNOWN) {
   container.replaceChildren(
     ...tokens.map((token, i) => {
       const pose = labelPose(token);
       const text = pose === "stacked" ? characters(shortToken(token)).join("\n") : shortToken(token);
-      const label = node("span", { class: `mha-key mha-pose-${pose}`, dir: "auto" }, text);
+      const label = node("span", { class: labelClass(`mha-key mha-pose-${pose}`, i, unknown), dir: "auto" }, text);
       label.style.left = `${(i + 0.5) * cell}px`;
       if (pose === "turned") label.style.transform = `rotate(${-angle}deg)`;
       return label;
@@ -93,10 +97,10 @@ function keyLabels(container, tokens, cell, angle) {
   );
 }
 
-function queryLabels(container, tokens, cell) {
+function queryLabels(container, tokens, cell, unknown = NONE_UNKNOWN) {
   container.replaceChildren(
     ...tokens.map((token, i) => {
-      const label = node("span", { class: "mha-query", dir: "auto" }, shortToken(token));
+      const label = node("span", { class: labelClass("mha-query", i, unknown), dir: "auto" }, shortToken(token));
       label.style.top = `${(i + 0.5) * cell}px`;
       return label;
     }),
