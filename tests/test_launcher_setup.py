@@ -310,6 +310,18 @@ def test_something_else_in_the_place_of_the_environment_is_left_alone(course):
     assert (course.root / ".venv").read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights that students lack there")
+def test_a_link_to_another_environment_is_left_alone(course, tmp_path):
+    shutil.rmtree(course.root / ".venv")
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (course.root / ".venv").symlink_to(other)
+    refused = course.start("setup")
+    assert refused.returncode == 1
+    assert "is a link to" in refused.stderr and "remove the link" in refused.stderr
+    assert list(other.iterdir()) == []
+
+
 def test_lab_copies_the_lessons_and_passes_options_on(ready):
     opened = ready.start("lab", "--no-browser", "--port=0")
     assert opened.returncode == 0, opened.stderr

@@ -123,6 +123,12 @@ def _check_place(places: Places) -> None:
 def _make_folder(places: Places) -> None:
     if places.venv.exists() and not places.venv.is_dir():
         raise Problem(f"{places.venv} is a file where a folder is needed: move it away, then start again.")
+    if places.venv.is_symlink():
+        # A link may lead to the environment of another copy of the course, which would be taken away from it.
+        raise Problem(
+            f"{places.venv} is a link to {places.venv.resolve()}, and an environment belongs to one copy of "
+            "the course: remove the link, then start again."
+        )
     places.venv.mkdir(exist_ok=True)
 
 
