@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mha_course import attention as att
-from mha_course import cost, layers, masks, widgets
+from mha_course import cost, layers, masks, positions, widgets
+from mha_course.models import beyond_length
 from mha_course.text.tokens import tokenize
 from mha_course.text.vocabulary import Vocabulary
 from mha_course.widgets.question_texts import find_question
@@ -252,3 +253,28 @@ def test_lesson_07_a_sparse_map_from_a_narrow_head() -> None:
     assert torch.allclose(weights, torch.eye(9)[order], atol=1e-6)
     assert torch.linalg.matrix_rank(weights) == 9 and torch.linalg.matrix_rank(keys[order] @ keys.T) == 2
     assert [5 * h * 100**2 for h in (8, 32)] == [400_000, 1_600_000]
+
+
+def test_lesson_08_who_notices_a_shuffle_behind_a_causal_mask() -> None:
+    layer, x, may = layers.MultiHeadAttention(12, 3), torch.randn(1, 10, 12), masks.causal_mask(10)
+    order = [4, 0, 7, 2, 8, 5, 1, 3, 6, 9]
+    moved = (layer(x[:, order], mask=may) - layer(x, mask=may)[:, order])[0].abs().amax(-1)
+    assert (moved[:-1] > 1e-2).all() and moved[-1] < 1e-6
+
+
+def test_lesson_08_turns() -> None:
+    pe = positions.sinusoidal_encoding(20, 8, dtype=torch.float64)
+    turn = positions.shift_matrix(3, 8, dtype=torch.float64)
+    assert torch.allclose(pe[3:] @ turn, pe[:-3])
+    turns = torch.tensor([44, 49, 6]) / (2 * torch.pi)
+    assert [round(t, 3) for t in turns.tolist()] == [7.003, 7.799, 0.955]
+    assert round(180 / torch.pi) == 57
+    one_pair = positions.position_kernel(torch.arange(1, 50), 16, pairs=1)
+    assert one_pair.argmax() + 1 == 44 and 49 - 44 == 5
+
+
+def test_lesson_08_how_often_a_short_trained_model_is_wrong_beyond() -> None:
+    trials = [beyond_length.train_on_short("sinusoidal", seed) for seed in range(3)]
+    beyond = torch.stack([one.right[20:40] for one in trials]).mean()
+    assert round(10 * (1 - beyond.item())) == 7
+    assert max(one.losses[-1] for one in trials) < 0.01

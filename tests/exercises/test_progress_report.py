@@ -11,9 +11,9 @@ import pytest
 
 from mha_course import progress, record_file
 from mha_course.exercises.registry import EXERCISES
-from mha_course.exercises.shown import progress_report
 from mha_course.exercises.shown import tallies as counting
 from mha_course.exercises.shown.lesson_contents import lessons
+from mha_course.exercises.shown.progress_report import progress_report
 from mha_course.exercises.shown.tallies import tallies
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
