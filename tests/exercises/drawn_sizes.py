@@ -74,8 +74,34 @@ def _layer(s: Sizes) -> Arguments:
     return (*projected(s.g, s.b, s.n, s.d_model, 4), s.h, mask)
 
 
+def _cross(s: Sizes) -> Arguments:
+    y, memory = s.tensor(s.b, s.n, s.d_model), s.tensor(s.b, s.m, s.d_model)
+    matrices = [1.5 * s.d_model**-0.5 * s.tensor(s.d_model, s.d_model) for _ in range(4)]
+    lengths = torch.randint(1, s.m + 1, (s.b,), generator=s.g)
+    mask = (torch.arange(s.m) < lengths[:, None])[:, None, None] if s.d_v % 2 else None
+    return y, memory, *matrices, s.h, mask
+
+
 def _lengths(s: Sizes) -> Arguments:
     return torch.randint(1, s.n + 1, (s.b,), generator=s.g), s.n
+
+
+def _answers(s: Sizes) -> Arguments:
+    answers = torch.randint(s.d_v, (s.b, s.n), generator=s.g)
+    real = torch.arange(s.n) < torch.randint(1, s.n + 1, (s.b, 1), generator=s.g)
+    return 2 * s.tensor(s.b, s.n, s.d_v), answers.masked_fill(~real, -100)
+
+
+def _targets(s: Sizes, n: int) -> Tensor:
+    """A target for most words, -1 for the others; at least one word after and one before."""
+    targets = torch.randint(-1, n, (n,), generator=s.g)
+    targets[:2] = torch.tensor([1, 0])
+    return targets
+
+
+def _hits(s: Sizes) -> Arguments:
+    asked = torch.randint(3, 9, (s.n + s.m,), generator=s.g).float()
+    return torch.rand(s.n + s.m, s.h, generator=s.g) * asked[:, None], asked
 
 
 CALLS: dict[str, Call] = {
@@ -102,4 +128,16 @@ CALLS: dict[str, Call] = {
     "parameter_count": lambda s: (s.d_model, s.h, bool(s.n % 2)),
     "flop_count": lambda s: (s.n, s.d_model, s.h),
     "multi_head_attention": _layer,
+    "layer_norm": lambda s: (3 * s.tensor(s.b, s.n, s.d_k) + 2, s.tensor(s.d_k) + 2, s.tensor(s.d_k)),
+    "feed_forward": lambda s: tuple(
+        s.tensor(*shape) for shape in ((s.b, s.n, s.h), (s.h, s.d_v), (s.d_v,), (s.d_v, s.h), (s.h,))
+    ),
+    "shift_right": lambda s: (torch.randint(4, 90, (s.b, s.n), generator=s.g), 2),
+    "decoder_mask": _lengths,
+    "cross_attention": _cross,
+    "warm_up_rates": lambda s: (s.n + s.m, s.m),
+    "masked_cross_entropy": _answers,
+    "argmax_share": lambda s: (s.tensor(s.h, s.n, s.n).softmax(-1), _targets(s, s.n)),
+    "best_fixed_offset": lambda s: (_targets(s, s.n + s.m), s.h),
+    "held_out_score": _hits,
 }

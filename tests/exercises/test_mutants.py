@@ -51,6 +51,16 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"weights\.shape\[2\] \| 2 -> 1$": "a map of a sentence with itself is square",
         r"mean\(dim=1\) \| 1 -> -1$": "hits have two axes: axis 1 and axis -1 are the same",
     },
+    "layer_norm": {
+        r"variance = .*\| x - mean -> mean - x$": "a square has no sign",
+    },
+    "shift_right": {
+        r"full\(\(len\(targets\), 1\), start\)$": "ids are int64, and so is a tensor made of a whole number",
+        r"torch\.cat.*\| 1 -> -1$": "of the two axes of the ids, axis 1 and axis -1 are the same",
+    },
+    "cross_attention": {
+        r"d_k = .*\| y -> (memory|w_[qkvo])$": "everything that comes in has d_model features",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },
