@@ -41,6 +41,13 @@ def test_maps_are_those_of_the_model_on_lower_case_words(layer: int) -> None:
     assert f"layer {layer} of 2" in shown.alt
 
 
+def test_the_head_that_opens_the_course_sends_each_verb_to_its_subject() -> None:
+    words, map_ = SENTENCE.split(), explorer().maps().weights[0, 2]
+    for verb, subject in (("follow", "sailors"), ("leaves", "captain"), ("this", "ship")):
+        assert words[map_[words.index(verb)].argmax()] == subject
+        assert map_[words.index(verb), words.index(subject)] > 0.8
+
+
 def test_layers_differ_and_a_source_of_one_layer_has_no_second() -> None:
     shown = explorer(layer=1)
     first = sent(shown)
