@@ -12,6 +12,8 @@ from mha_course.exercises.mistakes.of_position_heads import OFFSET_MISTAKES, QUE
 from mha_course.exercises.mistakes.of_position_kernel import KERNEL_MISTAKES
 from mha_course.exercises.mistakes.of_positions import ENCODING_MISTAKES, SHIFT_MISTAKES
 from mha_course.exercises.reading.encoding import read_encoding
+from mha_course.exercises.reading.offsets import read_offsets
+from mha_course.exercises.reading.turns import read_queries, read_shift
 from mha_course.positions import angular_frequencies
 from mha_course.positions import shift_matrix as _shift
 from mha_course.positions import sinusoidal_encoding as _encoding
@@ -122,10 +124,9 @@ def _offset_inputs(g: Generator) -> list[Case]:
     def case(label: str, h: int, n: int, offset: int, **options: bool) -> Case:
         scores = draw(g, h, n, n, spread=1.2)
         queries = torch.arange(n)
-        # Head 1 mostly hits, head 2 mostly looks to the other side, head 3 mostly at itself.
-        for head, step in ((0, offset), (1, -offset), (2, 0)):
-            if head < h:
-                scores[head, queries, (queries + step) % n] += draw(g, n, spread=1.5).abs()
+        # Head 1 mostly hits, head 2 mostly looks to the other side, others elsewhere.
+        for head, step in enumerate((offset, -offset, offset - 1, 0)[:h]):
+            scores[head, queries, (queries + step) % n] += draw(g, n, spread=3.5).abs()
         # A query without a target looks where one who forgets the ends would send it.
         outside = queries[(queries + offset < 0) | (queries + offset >= n)]
         scores[0, outside, (outside + offset) % n] = 9.0
@@ -202,6 +203,7 @@ EXERCISES = (
         ),
         why="The angle w_j k does not depend on p. So one matrix serves all positions, and W_Q can hold it.",
         twins=("positions.shift_matrix",),
+        readers=(read_shift,),
     ),
     Exercise(
         name="position_kernel",
@@ -248,6 +250,7 @@ EXERCISES = (
         ),
         why="Scores are beta κ(p - 1 - s), largest at s = p - 1. Everything here is one matrix: W_Q.",
         twins=("models.position_head.position_head", "models.hand_set.offset_head"),
+        readers=(read_queries,),
     ),
     Exercise(
         name="offset_scores",
@@ -278,5 +281,6 @@ EXERCISES = (
             ),
         ),
         why="With it one can ask a trained model whether any of its heads is positional, as lesson 11 will.",
+        readers=(read_offsets,),
     ),
 )

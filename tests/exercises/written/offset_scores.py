@@ -123,6 +123,10 @@ WRONG = [
 RIGHT = [looped, by_slices, by_diagonal, with_numpy, one_hot, masked]
 
 UNLISTED = [
+    (r"shares for offset -2; -1", lambda w, k: by_slices(w, k - 1)),
+    (r"shares for offset 0; -1", lambda w, k: by_slices(w, k + 1)),
+    (r"divided by 12; 10 queries", partial(looped, divide=lambda hits, live, n: hits / (n + 1))),
+    (r"divided by 20|divided by 2", partial(looped, divide=lambda hits, live, n: hits / (2 * live))),
     (r"opposite sign", lambda w, k: -by_slices(w, k)),
     (r"shape", lambda w, k: by_slices(w, k)[:, None]),
     (r"bool|dtype|whole|True", lambda w, k: by_slices(w, k) > 0.9),

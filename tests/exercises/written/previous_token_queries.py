@@ -95,6 +95,10 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    (r"look 3 positions back", lambda pe, turn, beta: as_matrix(pe, turn @ turn @ turn, beta)),
+    (r"look 2 positions ahead", lambda pe, turn, beta: as_matrix(pe, (turn @ turn).T, beta)),
+    (r"at the next position.*0\.3536 times", lambda pe, turn, beta: beta * pe @ turn),
+    (r"at their own position.*times as long", lambda pe, turn, beta: 0.5 * beta * pe),
     (r"opposite sign", lambda pe, turn, beta: -as_matrix(pe, turn, beta)),
     (r"shape", lambda pe, turn, beta: as_matrix(pe, turn, beta)[1:]),
     (r"as it came", lambda pe, turn, beta: pe),

@@ -132,6 +132,11 @@ WRONG = [
 RIGHT = [looped, by_slices, solved, exponential, with_kron, steps, with_numpy]
 
 UNLISTED = [
+    (r"Pair 0 is turned by 6|Pair 0 is turned by -0\.28", lambda k, w: by_slices(2 * k, w)),
+    (r"Pair 1 is turned by", partial(looped, angle=lambda k, w, j: k / w[j])),
+    (r"Pair 1 is turned by", partial(looped, angle=lambda k, w, j: k * w[j] if j == 0 else 0)),
+    (r"pair 0 is no rotation", partial(looped, entries=lambda c, s: ((c, s), (-s, s)))),
+    (r"outside the 2 × 2 blocks", lambda k, w: by_slices(k, w).roll(1, 0)),
     (r"opposite sign", lambda k, w: -by_slices(k, w)),
     (r"shape|axis|row", lambda k, w: by_slices(k, w)[:-1]),
     (r"shape .*\(1, 6, 6\)", lambda k, w: by_slices(k, w)[None]),
