@@ -92,11 +92,35 @@ def _answers(s: Sizes) -> Arguments:
     return 2 * s.tensor(s.b, s.n, s.d_v), answers.masked_fill(~real, -100)
 
 
+def _frequencies(s: Sizes) -> Tensor:
+    return 0.1 + 1.2 * torch.rand(s.h, generator=s.g)
+
+
+def _queries(s: Sizes) -> Arguments:
+    turn = torch.linalg.qr(s.tensor(s.d_k, s.d_k).double()).Q.float()
+    return s.tensor(s.n, s.d_k), turn, 0.5 + s.m / 2
+
+
+def _offset(s: Sizes) -> Arguments:
+    return (2 * s.tensor(s.h, s.n + s.m, s.n + s.m)).softmax(-1), s.d_k - 6
+
+
 def _targets(s: Sizes, n: int) -> Tensor:
     """A target for most words, -1 for the others; at least one word after and one before."""
     targets = torch.randint(-1, n, (n,), generator=s.g)
     targets[:2] = torch.tensor([1, 0])
     return targets
+
+
+def _distant_targets(s: Sizes) -> Arguments:
+    """Two targets right after, one right before, and at some sizes most of them a little too far away."""
+    n = s.n * s.m
+    targets = _targets(s, n)
+    if s.d_k % 2:
+        targets = torch.arange(n) + s.h + 1
+        targets[targets >= n] = -1
+    targets[:4] = torch.tensor([-1, 0, 3, 4])
+    return targets, s.h
 
 
 def _hits(s: Sizes) -> Arguments:
@@ -128,6 +152,11 @@ CALLS: dict[str, Call] = {
     "parameter_count": lambda s: (s.d_model, s.h, bool(s.n % 2)),
     "flop_count": lambda s: (s.n, s.d_model, s.h),
     "multi_head_attention": _layer,
+    "sinusoidal_encoding": lambda s: (s.n + s.m, 2 * s.h),
+    "shift_matrix": lambda s: (s.n - 5, _frequencies(s)),
+    "position_kernel": lambda s: (3 * s.tensor(s.n), _frequencies(s)),
+    "previous_token_queries": _queries,
+    "offset_scores": _offset,
     "layer_norm": lambda s: (3 * s.tensor(s.b, s.n, s.d_k) + 2, s.tensor(s.d_k) + 2, s.tensor(s.d_k)),
     "feed_forward": lambda s: tuple(
         s.tensor(*shape) for shape in ((s.b, s.n, s.h), (s.h, s.d_v), (s.d_v,), (s.d_v, s.h), (s.h,))
@@ -138,6 +167,6 @@ CALLS: dict[str, Call] = {
     "warm_up_rates": lambda s: (s.n + s.m, s.m),
     "masked_cross_entropy": _answers,
     "argmax_share": lambda s: (s.tensor(s.h, s.n, s.n).softmax(-1), _targets(s, s.n)),
-    "best_fixed_offset": lambda s: (_targets(s, s.n + s.m), s.h),
+    "best_fixed_offset": _distant_targets,
     "held_out_score": _hits,
 }
