@@ -18,6 +18,7 @@ from mha_course.exercises.exercise import Case, Returned
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
 from mha_course.exercises.reading.changed_afterwards import changed_afterwards
+from mha_course.exercises.reading.do_not_meet import do_not_meet
 from mha_course.exercises.reading.factors import factor_by_trying, scale_of, times_right
 from mha_course.exercises.reading.shapes import read_shape
 from mha_course.exercises.reading.weights import nearly
@@ -46,7 +47,7 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
         if finding:
             return _with_only_right(evidence, finding, i)
     if got.error is not None:
-        return _error(evidence, case, got)
+        return _error(evidence, case, got, call)
     if case.refuses:
         return not_refused(evidence, case, got)
     finding = structure(evidence, i)
@@ -161,7 +162,9 @@ def _counts(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
+def _error(
+    evidence: Evidence, case: Case, got: Outcome, call: Callable[[tuple[Any, ...]], Outcome]
+) -> Finding:
     at = f"\nIn your {_quoted(got.line)}" if got.line else ""
     name, sizes = evidence.exercise.name, f" ({case.in_words()})" if case.sizes else ""
     error = got.error
@@ -187,6 +190,10 @@ def _error(evidence: Evidence, case: Case, got: Outcome) -> Finding:
     stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
     means, look = cause(error, got.error_text)
     means = sizes_at_work(case, got.error_text) or means
+    known = evidence.exercise.on_the_way
+    # What stood there is recognised by its numbers; whatever goes wrong with that, the sizes remain.
+    with contextlib.suppress(Exception):
+        means = (do_not_meet(case, known, call) if known else "") or means
     look = look if got.line else look.replace("the line named", "the error's text")
     return Finding("raised", f"{stop}\n{means}" if means else stop, look=look)
 

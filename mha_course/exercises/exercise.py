@@ -96,6 +96,8 @@ class Exercise:
     finite_gradients: a right result whose gradients are NaN does not pass.
     reads: reads what an unknown wrong answer did, whatever its numbers: a Finding from the Evidence and one
     more call with other arguments, or None.
+    on_the_way: from the arguments, what a right answer (or a common wrong one) holds on its way, each with a
+    name, so that an error can say what met in it.
     special: what only this exercise can say about a wrong answer that is no known mistake: a Finding from
     a case, what was expected and what came (two Outcomes), or None.
     readers: the same for what takes more than one case, or more calls, to see: each gets the evidence, the
@@ -121,6 +123,7 @@ class Exercise:
     finite_gradients: bool = False
     reads: Callable[[Any, Callable[..., Any]], Any] | None = None
     special: Callable[[Case, Any, Any], Any] | None = None
+    on_the_way: Callable[[tuple[Any, ...]], list[Any]] | None = None
     readers: tuple[Callable[[Any, int, Callable[[tuple[Any, ...]], Any]], Any], ...] = ()
 
     def cases(self, seed: int = 0) -> list[Case]:

@@ -12,6 +12,7 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_heads import head_mistakes
 from mha_course.exercises.mistakes.workbench import heads_with
 from mha_course.exercises.reading.heads import read_all_heads
+from mha_course.exercises.reading.on_the_way import on_the_way_of_heads
 from mha_course.exercises.reading.plainly import read_plainly
 
 
@@ -88,6 +89,7 @@ EXERCISES = (
         returns=_RETURNS,
         mistakes=_MISTAKES,
         readers=(read_plainly, read_all_heads),
+        on_the_way=on_the_way_of_heads,
         hints=(
             "Write one head first. The loop changes only which columns it uses.",
             "`w_q[:, i * d_k : (i + 1) * d_k]` are head i's columns. Collect the results in a list.",
@@ -113,6 +115,7 @@ EXERCISES = (
         returns=_RETURNS,
         mistakes=_MISTAKES,
         readers=(read_plainly, read_all_heads),
+        on_the_way=on_the_way_of_heads,
         hints=(
             "You have all parts: split, scores, softmax, weighted sum, merge.",
             (

@@ -14,6 +14,7 @@ from mha_course.exercises.mistakes.of_padding_masks import PADDING_MISTAKES
 from mha_course.exercises.reading.empty_rows import read_empty_rows
 from mha_course.exercises.reading.lengths import read_padding_mask
 from mha_course.exercises.reading.masks import read_causal_mask
+from mha_course.exercises.reading.on_the_way import on_the_way_of_lengths
 from mha_course.exercises.reading.plainly import read_plainly
 
 
@@ -126,6 +127,7 @@ EXERCISES = (
         mistakes=PADDING_MISTAKES,
         readers=(read_padding_mask,),
         one_of=("for lengths in a tensor", "for lengths in a list"),
+        on_the_way=on_the_way_of_lengths,
         hints=(
             "A sentence of length 3 has real tokens at positions 0, 1 and 2.",
             "Compare positions `(1, n)` with lengths `(b, 1)`. Indexing with `None` adds an axis of size 1.",

@@ -9,6 +9,7 @@ from mha_course.exercises.exercise import Case, Exercise, Mistake, Returned, dra
 from mha_course.exercises.reading.afterwards import done_afterwards
 from mha_course.exercises.reading.bias import read_bias
 from mha_course.exercises.reading.blocks import read_blocks
+from mha_course.exercises.reading.on_the_way import on_the_way_of_contributions
 
 
 def head_contributions(heads: Tensor, w_o: Tensor) -> Tensor:
@@ -265,6 +266,7 @@ EXERCISES = (
         returns=(Returned("contributions", ("b", "h", "n", "d_model")),),
         mistakes=CONTRIBUTION_MISTAKES,
         readers=(done_afterwards, read_blocks),
+        on_the_way=on_the_way_of_contributions,
         hints=(
             "In the concatenation a head fills d_v neighbouring places. Which rows of W_O do these meet?",
             "Cut the *rows* of W_O into h blocks of d_v. Head i meets block i.",

@@ -19,6 +19,7 @@ from mha_course.exercises.reading.counted_parameters import read_parameters
 from mha_course.exercises.reading.layer import read_layer
 from mha_course.exercises.reading.layer_roles import exchanged_roles
 from mha_course.exercises.reading.layer_shapes import shape_of_a_layer
+from mha_course.exercises.reading.on_the_way import on_the_way_of_layer
 
 
 def parameter_count(d_model: int, h: int, bias: bool) -> int:
@@ -178,6 +179,7 @@ EXERCISES = (
         returns=(Returned("output", ("b", "n", "d_model")),),
         mistakes=LAYER_MISTAKES,
         readers=(done_afterwards, shape_of_a_layer, exchanged_roles, changed_on_the_way, read_layer),
+        on_the_way=on_the_way_of_layer,
         hints=(
             "You have written every part: batched_heads, a mask, and what comes after the concatenation.",
             "Five steps: project, split, attend (with the mask before the softmax), concat, W_O.",
