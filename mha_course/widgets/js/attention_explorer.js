@@ -124,7 +124,7 @@ function render({ model, el }) {
     if (k < 0) return;
     const weight = frame.inWords(head, q, k);
     const map = inDetail ? detail.map : grid.map(head);
-    tip.show(map.cellRect(q, k), ...weightLine(frame.word(q), frame.word(k), weight, frame.title(head).replace(/^H/, "h")));
+    tip.show(map.cellRect(q, k), ...weightLine(q, k, weight, frame.title(head).replace(/^H/, "h"), frame.word));
     say(`${frame.word(q)} to ${frame.word(k)}, ${weight}, ${frame.longName(head)}`);
   }
 

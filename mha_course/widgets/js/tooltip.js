@@ -27,10 +27,10 @@ function tooltip(root) {
   };
 }
 
-// "plays → oboe  0.58  head 3", with whole tokens.
-function weightLine(query, key, weight, headName) {
+// "plays → oboe  0.58  head 3", with whole tokens. inWords: how a token is written.
+function weightLine(query, key, weight, headName, inWords = visible) {
   return [
-    node("b", {}, node("bdi", {}, visible(query)), " → ", node("bdi", {}, visible(key))),
+    node("b", {}, node("bdi", {}, inWords(query)), " → ", node("bdi", {}, inWords(key))),
     `  ${weight}`,
     node("span", { class: "mha-tooltip-head" }, `  ${headName}`),
   ];
