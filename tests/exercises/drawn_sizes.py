@@ -113,12 +113,11 @@ def _targets(s: Sizes, n: int) -> Tensor:
 
 
 def _distant_targets(s: Sizes) -> Arguments:
-    """Two targets right after, one right before, and at some sizes most of them a little too far away."""
-    n = s.n * s.m
-    targets = _targets(s, n)
-    if s.d_k % 2:
-        targets = torch.arange(n) + s.h + 1
-        targets[targets >= n] = -1
+    """Two targets right after, one right before; the others anywhere, too far away, or before and at home."""
+    n, kind = s.n * s.m, (s.b + s.d_k) % 3
+    place = torch.arange(n)
+    anywhere, far = _targets(s, n), place + s.h + 1
+    targets = (anywhere, far.where(far < n, torch.tensor(-1)), place - (place % 3 == 0).long())[kind]
     targets[:4] = torch.tensor([-1, 0, 3, 4])
     return targets, s.h
 

@@ -61,6 +61,26 @@ IN_ONE: dict[str, dict[str, str]] = {
     "cross_attention": {
         r"d_k = .*\| y -> (memory|w_[qkvo])$": "everything that comes in has d_model features",
     },
+    "warm_up_rates": {
+        r"number - warm_up -> warm_up - number$": "a cosine is the same on both sides of 0",
+        r"steps - warm_up -> warm_up - steps$": "a cosine is the same on both sides of 0",
+        r"number <= warm_up -> number < warm_up$": "both pieces are 1 at update warm_up",
+    },
+    "masked_cross_entropy": {
+        r"log_softmax\(dim=-1\) \| (-1 -> 1|1 -> -1)$": "two axes: axis 1 and axis -1 are the same",
+        r"\| right -> log_p$": "there is a row for each right answer",
+    },
+    "argmax_share": {
+        r"masked_fill.*\| 1\.0 -> (2\.0|0\.0|0)$": "anything below the weights hides the diagonal",
+        r"mean\(dim=-1\) \| (-1 -> 1|1 -> -1)$": "hits have two axes: axis 1 and axis -1 are the same",
+    },
+    "best_fixed_offset": {
+        r"hits = .*\| int\((.*)\) -> ": "counts compare in a tensor as well",
+    },
+    "held_out_score": {
+        r"sum\(dim=0\) -> .*mean\(dim=0\)$": "the largest sum has the largest mean",
+        r"0::2 -> ::2$": "a slice starts at 0 by itself",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },
