@@ -13,6 +13,7 @@ from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.live import MEASURED_SENTENCES, ROLES, live_settings
 from mha_course.training.live_run import AT_WORK, FAILED, STOPPED, LiveRun, live_run
 from mha_course.widgets.base import CourseWidget
+from mha_course.widgets.beside_cells import heard_beside_cells
 from mha_course.widgets.kernel_interrupt import InterruptWatch
 
 __all__ = ["LiveTraining"]
@@ -45,6 +46,7 @@ class LiveTraining(CourseWidget):
         self._obeyed = 0
         self._interrupts = _interrupts(self.run)
         super().__init__(steps=chosen.steps, parts=list(chosen.parts))
+        heard_beside_cells(self)
         self.run.watch(self._on_news)
         if self.run.state in (STOPPED, FAILED):
             self.start()

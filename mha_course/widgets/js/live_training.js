@@ -134,8 +134,6 @@ function render({ model, el }) {
   const resized = new ResizeObserver(() => charts());
   resized.observe(root);
   answers.draw();
-  // The first message of a widget opens its way to the kernel. Sent now, so that Stop need not wait for a busy cell.
-  model.send({ hello: true });
   return () => {
     answers.stop();
     stopTheme();
