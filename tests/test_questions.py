@@ -191,3 +191,11 @@ def test_the_right_choice_has_no_place_of_its_own() -> None:
     ):
         hits = sum(pick(q) in q.right for q in single)
         assert hits <= max(2, 0.6 * len(single)), f"{hits} of {len(single)}"
+
+
+def test_a_look_at_another_choice_after_the_right_one_is_no_failed_try() -> None:
+    form = question(ONE)
+    assert send(form, 0)["answered"] is False
+    assert send(form, 1)["answered"] is True
+    again = send(form, 2)
+    assert again["answered"] is True and again["right"] is False

@@ -23,6 +23,7 @@ def check(name: str, fn: Any = MISSING) -> Verdict:
     Whatever the function does (errors, wrong types, endless recursion, exit) becomes a verdict; only
     KeyboardInterrupt gets through, so that an endless loop can be stopped. A pass is noted in my_course/.
     """
+    __tracebackhide__ = True  # when a loop is interrupted, IPython shows the student's lines only
     if callable(name) and isinstance(fn, str):
         name, fn = fn, name  # the other way round is clear enough
     exercise = find(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -58,11 +58,13 @@ def mistaken(name: str, seed: int = 0) -> tuple[tuple[Calls, ...], ...]:
 
 def outcome(exercise: Exercise, fn: Callable[..., Any], case: Case, quiet: bool = True) -> Outcome:
     """One call of a function for the exercise. quiet: what it prints is not shown."""
+    __tracebackhide__ = True
     return run(fn, case.fresh(), exercise.results, quiet)
 
 
 def judge(exercise: Exercise, fn: Any) -> Verdict:
     """The verdict on a student's function; KeyboardInterrupt gets through, and nothing else of theirs."""
+    __tracebackhide__ = True
     threads = torch.get_num_threads()
     # The cases are tiny: on a busy machine, waiting for a second thread costs more than all the sums.
     torch.set_num_threads(1)
@@ -73,12 +75,12 @@ def judge(exercise: Exercise, fn: Any) -> Verdict:
 
 
 def _judge(exercise: Exercise, fn: Any) -> Verdict:
+    __tracebackhide__ = True
     cases, expected = prepared(exercise.name)
     refusal = not_a_function(exercise, fn, cases[0].arguments)
     if refusal:
         return _no(exercise, refusal)
-    # What the student prints is shown for the first call, not for each of the others as well.
-    got = [outcome(exercise, fn, case, quiet=i > 0) for i, case in enumerate(cases)]
+    got = _called(exercise, fn, cases)
     if is_stub(fn, got[0]):
         raised = isinstance(got[0].error, NotImplementedError)
         return _no(exercise, Finding("not-attempted", _RAISED_SO_FAR if raised else _NOTHING_YET))
@@ -119,6 +121,15 @@ def _read(evidence: Evidence, call: Callable[..., Outcome]) -> Finding | None:
     with contextlib.suppress(RuntimeError, ValueError, TypeError, IndexError, OverflowError):
         return evidence.exercise.reads(evidence, call)
     return None
+
+
+def _called(exercise: Exercise, fn: Callable[..., Any], cases: Sequence[Case]) -> list[Outcome]:
+    """One call a case. What the student prints is shown for the first one, not for each of the others."""
+    __tracebackhide__ = True
+    got = []
+    for case in cases:
+        got.append(outcome(exercise, fn, case, quiet=bool(got)))
+    return got
 
 
 def passes(exercise: Exercise, fn: Callable[..., Any]) -> bool:

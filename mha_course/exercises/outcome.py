@@ -72,6 +72,7 @@ def run(
     seed: for the random numbers that it may draw; where they stand when left out.
     Nothing that it raises gets through, except KeyboardInterrupt: a student may stop an endless loop.
     """
+    __tracebackhide__ = True
     before = tuple(_frozen(argument) for argument in arguments)
     alone = _left_alone.get()
     silent = contextlib.redirect_stdout(io.StringIO()) if quiet and not alone else contextlib.nullcontext()

@@ -61,11 +61,19 @@ class QuickQuestion(CourseWidget):
         return {
             "chosen": chosen,
             "right": right,
+            "answered": right or self._right_before(),
             "missing": self.about.right > set(chosen),
             "notes": [self._note(i) for i in chosen],
             "others": [self._note(i) for i in others],
             "trouble": self._trouble,
         }, b""
+
+    def _right_before(self) -> bool:
+        """Whether it was answered right before: then a look at another choice is no failed try."""
+        try:
+            return bool(progress.answers().get(self.about.key, {}).get("right"))
+        except (OSError, ValueError):
+            return False
 
     def _note(self, i: int) -> dict[str, object]:
         choice = self.about.choices[i]

@@ -86,6 +86,11 @@ function render({ model, el }) {
     );
   }
 
+  function next(header) {
+    if (header.answered) return "Your right answer is kept.";
+    return header.missing ? "Something is missing." : "Have another try.";
+  }
+
   function verdict(header) {
     const named = model.get("several");
     const reasons = named
@@ -105,7 +110,7 @@ function render({ model, el }) {
       heading,
       reasons,
       others,
-      header.right ? null : markedLine(header.missing ? "Something is missing." : "Have another try.", "note"),
+      header.right ? null : markedLine(next(header), "note"),
       header.trouble ? markedLine("⚠ " + header.trouble, "note") : null,
     );
   }
