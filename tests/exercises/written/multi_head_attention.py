@@ -33,13 +33,15 @@ def summed_for_two_axes(x, w_q, w_k, w_v, w_o, h, mask=None):
     for i in range(h):
         mine = slice(i * d_k, (i + 1) * d_k)
         scores = (x @ w_q[:, mine]) @ (x @ w_k[:, mine]).mT / d_k**0.5
-        if mask is not None:  # another shape than asked for where the mask has four axes: a remark
+        if mask is not None:
             scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
         out = out + scores.softmax(-1) @ (x @ w_v[:, mine]) @ w_o[mine]
     return out
 
 
 def torch_layer(x, w_q, w_k, w_v, w_o, h, mask=None):
+    if mask is not None:
+        mask = mask.expand(len(x), h, x.shape[1], x.shape[1]).flatten(0, 1)
     mha = nn.MultiheadAttention(x.shape[-1], h, bias=False, batch_first=True, dtype=x.dtype)
     with torch.no_grad():
         mha.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
@@ -123,7 +125,6 @@ def token_by_token(x, w_q, w_k, w_v, w_o, h, mask=None):
 
 RIGHT = [
     summed_layer,
-    summed_for_two_axes,
     torch_layer,
     fused_layer,
     linear_layer,
@@ -330,4 +331,24 @@ MASKED = [
     ),
 ]
 
-UNLISTED = [*SCALE, *SOFT, *MATRICES, *AFTER, *ON_THE_WAY, *MASKED]
+
+def squeezed(x, w_q, w_k, w_v, w_o, h, mask=None):
+    return fused_layer(x, w_q, w_k, w_v, w_o, h, None if mask is None else mask.squeeze())
+
+
+def six_axes(x, w_q, w_k, w_v, w_o, h, mask=None):
+    return fused_layer(x, w_q, w_k, w_v, w_o, h, None if mask is None else mask[None, None])
+
+
+def viewed(x, w_q, w_k, w_v, w_o, h, mask=None):
+    n = x.shape[1]
+    return fused_layer(x, w_q, w_k, w_v, w_o, h, None if mask is None else mask.view(1, 1, n, n))
+
+
+# Right with masks of two axes, and of no others.
+TWO_AXES = [
+    (r"right with masks `\(n, n\)`.*has an axis for each", fn)
+    for fn in (summed_for_two_axes, squeezed, six_axes, viewed)
+]
+
+UNLISTED = [*TWO_AXES, *SCALE, *SOFT, *MATRICES, *AFTER, *ON_THE_WAY, *MASKED]
