@@ -13,6 +13,7 @@ _HOMES = {
     "PositionHead": "position_head",
     "ShapeTracer": "shape_tracer",
     "SoftmaxExplorer": "softmax_explorer",
+    "TranslationStepper": "translation_stepper",
     "ask": "question",
     "parsons": "line_puzzle",
     "predict": "prediction",
