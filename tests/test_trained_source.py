@@ -190,6 +190,14 @@ def test_labels_put_the_role_first_that_explains_most_words() -> None:
     assert labels[5].full == ("word → rarest word of the sentence 60 % (the longest word: 23 %)",)
 
 
+def test_heads_that_are_best_at_nothing_are_named_after_a_role_that_they_pass() -> None:
+    best = [role("next", (1, 2), 0.999, 0.08, 900)]
+    passed = [[None, {"name": "previous", "score": 0.9}], [{"name": "next", "score": 0.96}, None]]
+    labels = head_labels(best, n_layers=2, h=2, passed=passed)
+    assert [label.short for label in labels] == ["", "next 99 %", "next 96 %", ""]
+    assert labels[2].full == ("word → next word 96 % (another head is better at it)",)
+
+
 @pytest.mark.parametrize(
     ("name", "short", "full"),
     [

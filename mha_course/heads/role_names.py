@@ -60,10 +60,17 @@ def role_in_full(name: str) -> str:
     return _in_words(name, 2, 1)
 
 
-def head_labels(roles: Sequence[Mapping[str, object]], n_layers: int, h: int) -> tuple[HeadLabel, ...]:
+def head_labels(
+    roles: Sequence[Mapping[str, object]],
+    n_layers: int,
+    h: int,
+    passed: Sequence[Sequence[Mapping[str, object] | None]] = (),
+) -> tuple[HeadLabel, ...]:
     """One label a head, layer after layer, from the roles of one training run on a card.
 
     Only the best head of each role is named by a card, so a head without a label may still be good at one.
+    passed: for each layer and head a role that it passes (name, score) or None; names the heads that are
+    the best ones at nothing.
     """
     # A head that finds the rarest word finds one of the two rarest as well: that is no second role.
     finds_rarest = [tuple(role["head"]) for role in roles if role["role"] == RAREST]
@@ -73,6 +80,12 @@ def head_labels(roles: Sequence[Mapping[str, object]], n_layers: int, h: int) ->
         if head in finds_rarest:
             own = [role for role in own if role["role"] != TWO_RAREST]
         own.sort(key=_more_hits, reverse=True)
+        other = passed[head[0] - 1][head[1] - 1] if passed else None
+        if not own and other is not None:
+            share, name = percent(other["score"]), other["name"]
+            full = f"{role_in_full(name)} {share} (another head is better at it)"
+            labels.append(HeadLabel(f"{role_in_short(name)} {share}", (full,)))
+            continue
         labels.append(HeadLabel(_caption(own), tuple(map(_sentence, own))))
     return tuple(labels)
 

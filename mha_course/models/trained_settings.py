@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from dataclasses import dataclass
 
 from mha_course.heads.role_names import HeadLabel, head_labels
-from mha_course.models.course_models import Card, card_of, trained_settings
+from mha_course.models.course_models import MAIN, Card, card_of, trained_settings
+from mha_course.models.training_records import forming
 from mha_course.text.course_language.gloss import PARTS
 
 
@@ -45,8 +47,15 @@ def mean_accuracy(card: Card) -> Accuracy:
 
 
 def labels_of(card: Card) -> tuple[HeadLabel, ...]:
-    """One label a head, layer after layer, for the model that is kept: that of the first seed."""
-    return head_labels(card.seeds[0]["roles"], card.sizes.n_layers, card.sizes.h)
+    """One label a head, layer after layer, for the model that is kept: that of the first seed.
+
+    Of the main model every head that passes a role is named, of the others the best head of each role.
+    """
+    passed = ()
+    if card.sizes == MAIN:
+        with contextlib.suppress(FileNotFoundError):
+            passed = forming()[-1].heads
+    return head_labels(card.seeds[0]["roles"], card.sizes.n_layers, card.sizes.h, passed)
 
 
 def nearest_settings(d_model: int, h: int, count: int = 2) -> tuple[tuple[int, int], ...]:
