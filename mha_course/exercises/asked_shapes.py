@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import combinations
 from math import prod
 
 from mha_course.exercises.exercise import Case
 
-_AXES = {
+AXES = {
     "b": "sentences",
     "n": "tokens",
     "h": "heads",
@@ -31,13 +32,13 @@ def sizes_at_work(case: Case, text: str) -> str:
         return _pieces(case, _sizes(pieces[1]), _sizes(pieces[2]))
     put = re.search(r"Target sizes: \[([\d, ]+)\]\.\s+Tensor sizes: \[([\d, ]+)\]", text)
     if put:
-        there, given = (_named(case, _sizes(sizes)) for sizes in put.groups())
+        there, given = (named(case, _sizes(sizes)) for sizes in put.groups())
         return f"A tensor of shape {given} is put where there is room for {there}."
     meet = re.search(
         r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .*dimension (\d+)", text
     )
     if meet:
-        one, other = (_with_symbol(case, int(size)) for size in meet.groups()[:2])
+        one, other = (with_symbol(case, int(size)) for size in meet.groups()[:2])
         return f"Along axis {meet[3]} {one} meets {other}."
     cut = re.search(r"size of dim (-?\d+) \((\d+)\)", text)
     if cut:
@@ -47,11 +48,11 @@ def sizes_at_work(case: Case, text: str) -> str:
 
 
 def _asked(case: Case, sizes: list[int], there: int) -> str:
-    named = _named(case, sizes)
+    shape = named(case, sizes)
     if -1 in sizes:
         known = prod(size for size in sizes if size != -1)
         return f"{there} numbers can't be cut that way: {known} is no divisor."
-    return f"The sizes asked for, {named}, have room for {prod(sizes)} numbers; there are {there}."
+    return f"The sizes asked for, {shape}, have room for {prod(sizes)} numbers; there are {there}."
 
 
 def _pieces(case: Case, one: list[int], other: list[int]) -> str:
@@ -62,7 +63,7 @@ def _pieces(case: Case, one: list[int], other: list[int]) -> str:
     for tensor in case.arguments:
         shape = list(getattr(tensor, "shape", ()))
         if len(shape) == len(one) and all(shape[i] == one[i] for i in range(len(one)) if i != axis):
-            what = _AXES.get(_symbol(case, shape[axis]), "places")
+            what = AXES.get(symbol(case, shape[axis]), "places")
             if axis == len(shape) - 1:
                 return (
                     f"The pieces differ in their {what}: {one[axis]} in the first, {other[axis]} in another."
@@ -72,21 +73,23 @@ def _pieces(case: Case, one: list[int], other: list[int]) -> str:
 
 
 def _cut(case: Case, axis: int, size: int) -> str:
-    what = _AXES.get(_symbol(case, size), "")
+    what = AXES.get(symbol(case, size), "")
     of = f" the {what}," if what else ""
     return f"Axis {axis} is cut here:{of} size {size}."
 
 
-def _named(case: Case, sizes: list[int]) -> str:
-    return f"`({', '.join(_symbol(case, size) for size in sizes)})`"
+def named(case: Case, sizes: Iterable[int]) -> str:
+    """A shape in the symbols of the case."""
+    return f"`({', '.join(symbol(case, size) for size in sizes)})`"
 
 
-def _with_symbol(case: Case, size: int) -> str:
-    symbol = _symbol(case, size)
-    return f"{size}" if symbol == str(size) else f"`{symbol}` = {size}"
+def with_symbol(case: Case, size: int) -> str:
+    """A size with its symbol in front, where it has one."""
+    name = symbol(case, size)
+    return f"{size}" if name == str(size) else f"`{name}` = {size}"
 
 
-def _symbol(case: Case, size: int) -> str:
+def symbol(case: Case, size: int) -> str:
     """The one symbol that has this size, or the product of two; the number where none or several have."""
     names = [name for name, known in case.sizes.items() if known == size]
     pairs = combinations([name for name, known in case.sizes.items() if known > 1], 2)

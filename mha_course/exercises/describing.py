@@ -20,6 +20,7 @@ from mha_course.exercises.probing import probe
 from mha_course.exercises.reading.changed_afterwards import changed_afterwards
 from mha_course.exercises.reading.do_not_meet import do_not_meet
 from mha_course.exercises.reading.factors import factor_by_trying, scale_of, times_right
+from mha_course.exercises.reading.failing_step import failing_step
 from mha_course.exercises.reading.shapes import read_shape
 from mha_course.exercises.reading.weights import nearly
 from mha_course.exercises.refusing import badly_refused, not_refused
@@ -190,10 +191,14 @@ def _error(
     stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
     means, look = cause(error, got.error_text)
     means = sizes_at_work(case, got.error_text) or means
-    known = evidence.exercise.on_the_way
+    known, told = evidence.exercise.on_the_way, ""
     # What stood there is recognised by its numbers; whatever goes wrong with that, the sizes remain.
     with contextlib.suppress(Exception):
-        means = (do_not_meet(case, known, call) if known else "") or means
+        told = do_not_meet(case, known, call) if known else ""
+        means = told or means
+    with contextlib.suppress(Exception):
+        step, where = failing_step(evidence.exercise, case, call) if not told else ("", "")
+        means, look = step or means, where or look
     look = look if got.line else look.replace("the line named", "the error's text")
     return Finding("raised", f"{stop}\n{means}" if means else stop, look=look)
 

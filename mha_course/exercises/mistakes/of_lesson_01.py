@@ -234,4 +234,13 @@ SCORES_MISTAKES = (
         ),
         "which axes of `k` change places. Counted from the end they have the same numbers for every rank.",
     ),
+    Mistake(
+        "wrong-axes-turned",
+        lambda q, k: q @ k.transpose(0, 1) / math.sqrt(q.shape[-1]),
+        (
+            "Sentences and tokens of `k` have changed places: `.T` turns all axes, `transpose(0, 1)` the "
+            "first two."
+        ),
+        "which axes of `k` change places. Counted from the end they have the same numbers for every rank.",
+    ),
 )
