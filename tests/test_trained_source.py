@@ -14,6 +14,7 @@ from mha_course.models.gloss_model import GlossSizes
 from mha_course.models.trained_settings import Accuracy, accuracy_by_part, mean_accuracy, trained_card
 from mha_course.text.vocabulary import Vocabulary
 from mha_course.widgets import AttentionExplorer, trained_source
+from mha_course.widgets.explorer_words import below_a_still
 from mha_course.widgets.prepared import NoSuchSetting
 from mha_course.widgets.trained_source import KNOWN_SENTENCE
 
@@ -94,6 +95,13 @@ def test_words_outside_the_vocabulary_are_read_as_unknown_and_said_to_be() -> No
     assert box["sentence"] == KNOWN_SENTENCE
     shown.sentence = KNOWN_SENTENCE
     assert shown.answer["unknown"] == [] == shown.answer["notices"] and "<unk>" not in shown.alt
+
+
+def test_a_still_picture_names_heads_and_unknown_words_below() -> None:
+    below = below_a_still(explorer("my oboe waits .").answer)
+    assert "Heads: " in below and "verb → subj" in below and below.endswith("unknown to the model: oboe.")
+    assert below_a_still(explorer("rain falls .", weights="random").answer) == ""
+    assert explorer("my oboe waits .").still_png().startswith(b"\x89PNG")
 
 
 def test_sentences_longer_than_those_of_the_training_are_named() -> None:

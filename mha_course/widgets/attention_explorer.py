@@ -17,7 +17,7 @@ from mha_course.masks import causal_mask, padding_mask
 from mha_course.text.tokens import tokenize
 from mha_course.text.vocabulary import Vocabulary
 from mha_course.widgets.base import CourseWidget, Text
-from mha_course.widgets.explorer_words import cut_notice, heading, in_words, moved_notice
+from mha_course.widgets.explorer_words import below_a_still, cut_notice, heading, in_words, moved_notice
 from mha_course.widgets.prepared import NoSuchSetting, Prepared
 from mha_course.widgets.weight_sources import SOURCES
 
@@ -212,8 +212,9 @@ class AttentionExplorer(CourseWidget):
         if self.h > MOST_STILL_HEADS:
             note = f"The first {MOST_STILL_HEADS} of {self.h} heads. "
         first = maps.weights[:, :MOST_STILL_HEADS]
-        maps = replace(maps, weights=first, note=note + maps.note)
-        return head_grid(maps, title=heading(self.h), spread=self.facts).png()
+        maps = replace(maps, weights=first, note=note + maps.note + below_a_still(self.answer))
+        title = heading(self.h, self.answer["layer"], self.answer["layers"])
+        return head_grid(maps, title=title, spread=self.facts).png()
 
     def maps(self) -> AttentionMaps:
         """The maps on show, all tokens, as `AttentionMaps`. Raises ValueError for an empty sentence."""

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from mha_course.attention import divisors_in_words
 
 
-def heading(h: int) -> str:
+def heading(h: int, layer: int = 1, layers: int = 1) -> str:
     """The title of the still picture."""
-    return "One head, one sentence" if h == 1 else f"{h} heads, one sentence"
+    heads = "One head, one sentence" if h == 1 else f"{h} heads, one sentence"
+    return f"{heads}, layer {layer} of {layers}" if layers > 1 else heads
 
 
 def cut_notice(found: int, used: int) -> dict[str, str]:
@@ -26,6 +27,13 @@ def moved_notice(wished: int, fitting: int, d_model: int) -> dict[str, str]:
     return {"heading": f"h moved from {wished} to {fitting}", "text": text}
 
 
+def below_a_still(header: Mapping) -> str:
+    """What the live view writes beside its maps and a still picture can't: names of heads, unknown words."""
+    named = [f"{i} {name}" for i, name in enumerate(header["names"], 1) if name]
+    heads = f" Heads: {', '.join(named)}." if named else ""
+    return heads + _unknown(header)
+
+
 def in_words(header: Mapping, mask: str) -> str:
     """The alternative text: sizes, heads with their names and spread, and words that were not known."""
     h = header["h"]
@@ -36,9 +44,12 @@ def in_words(header: Mapping, mask: str) -> str:
     )
     more = "" if h <= 8 else f", and {h - 8} more"
     layer = f"layer {header['layer']} of {header['layers']}, " if header["layers"] > 1 else ""
-    words = ", ".join(dict.fromkeys(header["tokens"][i] for i in header["unknown"]))
-    unknown = f" Read as <unk>, unknown to the model: {words}." if words else ""
     return (
         f"Attention weights of {h} head{'s' if h > 1 else ''} for {header['n']} tokens, "
-        f"{layer}d_model {header['d_model']}, mask {mask}: {shown}{more}.{unknown}"
+        f"{layer}d_model {header['d_model']}, mask {mask}: {shown}{more}.{_unknown(header)}"
     )
+
+
+def _unknown(header: Mapping) -> str:
+    words = ", ".join(dict.fromkeys(header["tokens"][i] for i in header["unknown"]))
+    return f" Read as <unk>, unknown to the model: {words}." if words else ""

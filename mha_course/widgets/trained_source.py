@@ -62,7 +62,7 @@ def trained_source(tokens: Sequence[str], d_model: int, h: int, seed: int) -> Pr
         f"invented language (d_model {d_model}, h {h}, {card.sizes.n_layers} layers, {card.steps:,} steps)."
     )
     if any(label.short for label in labels):
-        note += " A percentage beside a head: how often its largest weight hits, on sentences it never saw."
+        note += " The percentage of a head: how often its largest weight hits, on sentences it never saw."
     parts = ", ".join(f"{part} {share}" for part, share in accuracy_by_part(card).items())
     figures = (
         f"Right on sentences it never saw, mean of {len(card.seeds)} training runs (lowest to highest): "

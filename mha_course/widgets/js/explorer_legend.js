@@ -32,7 +32,8 @@ function explorerLegend(onRange) {
 
   function draw(frame, top, which, theme) {
     show(range.element, frame.header.facts);
-    setText(heading, headsInWords(frame.h));
+    const { layer, layers } = frame.header;
+    setText(heading, headsInWords(frame.h) + (layers > 1 ? `, layer ${layer} of ${layers}` : ""));
     setText(what, frame.h === 1 ? "weight" : "weight (all heads, same scale)");
     setText(most, top === 1 ? "1" : top.toFixed(2));
     const stops = Array.from({ length: 17 }, (_, i) => weightColour(i / 16, theme));
