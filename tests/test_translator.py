@@ -148,3 +148,20 @@ def test_the_kept_weights_do_what_the_card_says(model: Translator) -> None:
     scores = alignment_of(model, pairs)
     layer, head = run["alignment"]["best"]
     assert float(scores.heads[layer, head]) == pytest.approx(run["alignment"]["best_head"], abs=0.04)
+
+
+def test_what_lesson_09_says_of_a_sentence_that_is_too_long(model: Translator) -> None:
+    """With other weights another sentence has to be found for the lesson."""
+    words = "a waiter wants some old boxes with these kind tired reapers .".split()
+    right = "nebol olo ruronak ovu emo oze ono vavelak enu vevu .".split()
+    read = torch.tensor([model.invented.encode([START, *right])])
+    given = model.invented.decode(model(model.source_ids(words), read).argmax(-1)[0].tolist())
+    assert [a == b for a, b in zip(given, right, strict=False)].count(True) == 10
+    written = model.translate(words)
+    assert "emo" not in written and [a == b for a, b in zip(written, right, strict=False)].count(True) == 4
+
+
+def test_what_lesson_09_says_of_its_first_sentence(model: Translator) -> None:
+    words = "two small dogs near the bridge chase the white cat .".split()
+    looks = [words[int(step.cross[1, 1].argmax())] for step in model.steps(words)]
+    assert looks == "bridge near two dogs small cat white chase . .".split()
