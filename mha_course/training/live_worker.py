@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import sys
 import threading
@@ -115,6 +116,8 @@ def main() -> None:
         work(settings, Orders(sys.stdin.buffer), sys.stdout.buffer)
     except BrokenPipeError:
         pass  # the notebook is gone
+    # Python would wait for the thread that still reads stdin, and give up on it with a fatal error.
+    os._exit(0)
 
 
 if __name__ == "__main__":
