@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import sys
 from typing import Any
 
 from mha_course import progress
@@ -37,7 +38,7 @@ def check(name: str, fn: Any = MISSING) -> Verdict:
         # A result can be stranger than anything foreseen, and must not show the package's inside.
         strange = Finding("not-judged", f"This result could not be compared ({type(error).__name__}).")
         verdict = Verdict(exercise.name, False, strange.id, strange.says, look="what the function returns.")
-    return _noted(verdict)
+    return _noted(_with_doubt(verdict))
 
 
 def unknown_name(name: Any) -> str:
@@ -50,6 +51,23 @@ def unknown_name(name: Any) -> str:
     tail = f"The nearest: {', '.join(f'`{n}`' for n in near)}." if near else "`catalogue()` lists them all."
     shown = " ".join(name.replace("`", "").split())[:60]
     return f"There is no exercise called `{shown or ' '}`. {tail}"
+
+
+def _with_doubt(verdict: Verdict) -> Verdict:
+    """A remark when the cell before stopped with an error: then an older version may have been judged."""
+    if verdict.diagnosis in _NO_ATTEMPT or not _cell_before_failed():
+        return verdict
+    doubt = (
+        "The cell that ran before this one stopped with an error. If it was the one with your function, an "
+        "older version was checked."
+    )
+    return dataclasses.replace(verdict, remarks=(*verdict.remarks, doubt))
+
+
+def _cell_before_failed() -> bool:
+    """Whether the last cell that ended did so with an error; False outside of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "last_execution_succeeded", True) is False
 
 
 def _noted(verdict: Verdict) -> Verdict:

@@ -145,7 +145,10 @@ class Reveal:
         )
 
 
-_NOTHING_KEPT = "No prediction kept. Say what you expect in the form above, then run this cell again."
+_NOTHING_KEPT = (
+    "No prediction kept. Say what you expect in the form above, press “Keep my prediction”, then run this cell "
+    "again."
+)
 # JupyterLab's own colours: the note then follows its theme, and has a readable default elsewhere.
 _BOX = (
     "display:grid;grid-template-columns:max-content minmax(0,1fr);gap:4px 16px;max-width:838px;"

@@ -1,4 +1,4 @@
-"""An endless loop in an answer can be stopped, and then only the student's own lines are shown."""
+"""An endless loop in an answer can be stopped, and a cell that failed before a check is mentioned."""
 
 from __future__ import annotations
 
@@ -52,3 +52,32 @@ def test_interrupting_takes_seconds_and_shows_the_students_lines(kernel) -> None
     assert "mha_course" not in shown, shown
     after = client.execute("check('split_heads', lambda x, h: x)")
     assert replied(client, after)["status"] == "ok"
+
+
+def test_after_a_cell_that_failed_the_verdict_doubts_what_it_checked(kernel) -> None:
+    _, client = kernel
+    checked = "check('split_heads', split_heads)"
+
+    def remarks() -> str:
+        content = replied(
+            client, client.execute("", user_expressions={"r": f"'\\n'.join({checked}.remarks)"})
+        )
+        return content["user_expressions"]["r"]["data"]["text/plain"]
+
+    def run(source: str) -> str:
+        return replied(client, client.execute(source))["status"]
+
+    assert run("from mha_course.exercises import check\ndef split_heads(x, h): return x") == "ok"
+    assert "older version" not in remarks()
+    assert run("def split_heads(x, h) return x") == "error"
+    sent = client.execute(f"print('\\n'.join({checked}.remarks))")
+    printed = ""
+    while True:
+        message = client.get_iopub_msg(timeout=60)
+        if message["parent_header"].get("msg_id") != sent:
+            continue
+        if message["msg_type"] == "stream":
+            printed += message["content"]["text"]
+        if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+            break
+    assert "older version was checked" in printed

@@ -39,14 +39,14 @@ LAYER_LINES = (
     Line("d_k = d_model // h"),
     Line("q, k, v = x @ w_q, x @ w_k, x @ w_v"),
     Line("q, k, v = (t.view(b, n, h, d_k).transpose(1, 2) for t in (q, k, v))"),
-    Line("scores = q @ k.transpose(-2, -1) / math.sqrt(d_k)"),
+    Line("scores = q @ k.transpose(-2, -1) / d_k**0.5"),
     Line('if mask is not None:\n    scores = scores.masked_fill(~mask, float("-inf"))'),
     Line("weights = torch.softmax(scores, dim=-1)"),
     Line("heads = weights @ v"),
     Line("concat = heads.transpose(1, 2).reshape(b, n, d_model)"),
     Line("return concat @ w_o"),
     Line(
-        "scores = q @ k.transpose(-2, -1) / math.sqrt(d_model)",
+        "scores = q @ k.transpose(-2, -1) / d_model**0.5",
         "A score adds up as many products as one head is wide. This divides by the root of the width of all "
         "heads together: the weights come out too even.",
     ),

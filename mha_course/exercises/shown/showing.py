@@ -9,6 +9,7 @@ from mha_course.exercises.checking import unknown_name
 from mha_course.exercises.registry import EXERCISES, find
 from mha_course.exercises.shown.note import Note
 from mha_course.exercises.shown.panel import code, marked, panel, paragraph
+from mha_course.exercises.shown.solution_source import runnable_source
 
 LEVELS = ("Nudge", "Pointer", "Steps in words")
 _UNTRIED = "You haven't checked an answer of yours yet. A wrong one teaches more than a right one read."
@@ -49,7 +50,7 @@ def solution(name: str, insist: bool = False) -> Note:
     tried = exercise.name in {**progress.attempted(), **progress.solved()}
     if not tried and not insist:
         return _closed(exercise.name)
-    source = exercise.source()
+    source = runnable_source(exercise)
     head = paragraph(f"One way to write `{exercise.name}`", "title")
     first = "" if tried else paragraph(_UNTRIED, "note")
     block = f"<details><summary>Show it</summary>{code(source)}{paragraph(exercise.why)}</details>"
