@@ -8,9 +8,10 @@ import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
-from mha_course.exercises.mistakes.of_block_parts import FEED_MISTAKES, NORM_MISTAKES
 from mha_course.exercises.mistakes.of_cross_attention import CROSS_MISTAKES
 from mha_course.exercises.mistakes.of_decoder_inputs import DECODER_MASK_MISTAKES, SHIFT_MISTAKES
+from mha_course.exercises.mistakes.of_feed_forward import FEED_MISTAKES
+from mha_course.exercises.mistakes.of_layer_norm import NORM_MISTAKES
 from mha_course.exercises.mistakes.workbench import hide_with_large_negative
 
 

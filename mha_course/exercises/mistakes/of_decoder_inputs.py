@@ -55,6 +55,18 @@ SHIFT_MISTAKES = (
         "the first place.",
     ),
     Mistake(
+        "first-comes-last",
+        lambda targets, start: targets.roll(-1, 1),
+        "The words have moved to the left, and the first one has come round to the end (`roll`).",
+        "the direction, and the first place.",
+    ),
+    Mistake(
+        "start-everywhere",
+        lambda targets, start: torch.full_like(targets, start),
+        "The start stands in every place: nothing of the targets is read.",
+        "where `targets` takes part.",
+    ),
+    Mistake(
         "start-for-the-last-word",
         lambda targets, start: torch.cat([targets[:, :-1], _first(targets, start)], 1),
         "The start has taken the place of the last word; nothing has moved.",
@@ -210,6 +222,36 @@ DECODER_MASK_MISTAKES = (
         lambda lengths, n: (_causal(n) & _real(lengths, n)[:, None, :])[None],
         "The axis of size 1 stands in front, `(1, b, n, n)`: sentences would be taken for heads.",
         "where the new axis goes.",
+    ),
+    Mistake(
+        "causal-mask-alone",
+        lambda lengths, n: _causal(n),
+        "This is the causal mask `(n, n)`: the same for every sentence, and the padding is open.",
+        "where `lengths` takes part.",
+    ),
+    Mistake(
+        "padding-mask-alone",
+        lambda lengths, n: _keys(lengths, n),
+        "This is the padding mask `(b, 1, 1, n)`, the same for every query: later words are open.",
+        "what the decoder must not see yet.",
+    ),
+    Mistake(
+        "keys-reversed",
+        lambda lengths, n: (_causal(n) & _keys(lengths, n)).flip(-1),
+        "The keys run backwards: position 0 is the first column.",
+        "the direction in which positions are counted.",
+    ),
+    Mistake(
+        "lengths-sorted",
+        lambda lengths, n: _causal(n) & _keys(lengths.sort().values, n),
+        "The lengths were sorted: sentences get each other's length.",
+        "the order of `lengths`.",
+    ),
+    Mistake(
+        "shortest-for-all",
+        lambda lengths, n: _causal(n) & _keys(lengths.min().expand(len(lengths)), n),
+        "Every sentence gets the length of the shortest one.",
+        "where `lengths` takes part.",
     ),
     Mistake(
         "first-length-for-all",

@@ -112,6 +112,24 @@ WRONG = [
     ("over-the-whole-sentence", lambda x, g, b: F.layer_norm(x, x.shape[1:]) * g + b),
     ("over-everything", lambda x, g, b: (x - x.mean()) / (x.var(correction=0) + EPS).sqrt() * g + b),
     ("over-everything", lambda x, g, b: F.layer_norm(x, x.shape) * g + b),
+    ("not-normalised", lambda x, g, b: x * g + b),
+    ("not-normalised", lambda x, g, b: torch.addcmul(b, g, x)),
+    (
+        "unbiased-variance+eps-outside-the-root",
+        lambda x, g, b: g * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + EPS) + b,
+    ),
+    (
+        "unbiased-variance+eps-left-out",
+        lambda x, g, b: (x - x.mean(-1, True)) / x.std(-1, keepdim=True) * g + b,
+    ),
+    (
+        "unbiased-variance+over-the-tokens",
+        lambda x, g, b: (x - x.mean(1, True)) / (x.var(1, keepdim=True) + EPS).sqrt() * g + b,
+    ),
+    (
+        "unbiased-variance+bias-left-out",
+        lambda x, g, b: (x - x.mean(2, True)) / (x.var(2, keepdim=True) + EPS).sqrt() * g,
+    ),
     ("gain-left-out", lambda x, g, b: plain(x) + b),
     ("gain-left-out", lambda x, g, b: F.layer_norm(x, x.shape[-1:], bias=b)),
     ("bias-left-out", lambda x, g, b: g * plain(x)),
