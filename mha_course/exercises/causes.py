@@ -16,6 +16,16 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         f"{_WHERE}: which of its names is `None`?",
     ),
     (
+        r"^NotImplementedError(:(?! Could not run)|$)",
+        "Your own code says that this case isn't written yet.",
+        f"{_WHERE}, and the condition in front of it.",
+    ),
+    (
+        r"masked_fill\(\) received .* got \(bool",
+        "`None == 0` and the like give one `False` and no tensor: here is no mask, and nothing to hide.",
+        "the case in which the mask is `None`.",
+    ),
+    (
         r"view size is not compatible",
         "`view` never moves a number, and after a transpose these axes lie apart in memory.",
         "the memory order: there is a method that copies when it must.",
@@ -122,6 +132,16 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         r"unexpected keyword|positional argument|required (positional )?argument|invalid combination of arg",
         "A function gets other arguments than it takes.",
         f"{_WHERE}: the number, the kind and the names of the arguments.",
+    ),
+    (
+        r"'(tuple|list)' object has no attribute '(get|keys|values|items)'",
+        "A list stands where a dictionary belongs: have two arguments changed places?",
+        "the order of the arguments in the `def` line.",
+    ),
+    (
+        r"NotImplementedError",
+        "",
+        f"{_WHERE}: this case is still to be written.",
     ),
     (
         r"'(tuple|list)' object has no attribute",

@@ -52,8 +52,13 @@ class _Together:
             yield self.made[shapes][i]
 
 
+# With more mistakes than these, of two at once one has to be made often.
+_MANY = 25
+# Repairs that a mistake about another step carries along, so as to be right elsewhere.
+_REPAIR = "hide_late"
+
 # Of each case: the mistakes never change, so what they give together is computed once.
-_KNOWN: dict[tuple[str, int, int], _Together] = {}
+_KNOWN: dict[tuple[str, int, int, int | None], _Together] = {}
 
 
 def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
@@ -74,16 +79,33 @@ def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls
         for mistake, ways in zip(evidence.exercise.mistakes, outcomes, strict=True)
         if isinstance(mistake.wrong, functools.partial)
     ]
+    settings, right = _harmless_where_right(evidence, settings)
     idle = {id(m) for m, ways in settings if all(agree(way[i], evidence.expected[i]) for way in ways)}
     for count in (2, 3):
         chosen = [s for s in settings if count == 2 or s[0].often]
         found = _beside_idle(evidence, i, chosen, idle) if count == 2 else None
-        for mistakes, fn in [] if found else _together(evidence, i, count, chosen, idle).like(got):
+        for mistakes, fn in [] if found else _together(evidence, i, count, chosen, idle, right).like(got):
             if matches(evidence, Calls(fn, evidence.cases, evidence.exercise.results)):
                 return findings_of(evidence, *mistakes)
+            found = found or _and_idle(evidence, mistakes, [m for m, _ in settings if id(m) in idle])
         if found:
             return found
     return None
+
+
+def _harmless_where_right(
+    evidence: Evidence, settings: list[tuple[Mistake, Sequence[Calls]]]
+) -> tuple[list[tuple[Mistake, Sequence[Calls]]], int | None]:
+    """The mistakes that do nothing in an ordinary case that the answer gets right, and that case.
+
+    Two mistakes that both show there don't undo each other, so that others need not be combined.
+    """
+    for k, case in enumerate(evidence.cases):
+        ordinary = not case.edge and not case.refuses and min(case.sizes.values(), default=1) > 1
+        if ordinary and evidence.counts[k] and evidence.right[k]:
+            kept = [(m, ways) for m, ways in settings if any(agree(w[k], evidence.expected[k]) for w in ways)]
+            return kept, k
+    return settings, None
 
 
 def _beside_idle(
@@ -106,15 +128,27 @@ def _beside_idle(
     return None
 
 
+def _and_idle(evidence: Evidence, mistakes: tuple[Mistake, ...], idle: Sequence[Mistake]) -> Finding | None:
+    """The same mistakes and one more, that changes nothing in the case looked at."""
+    if len(mistakes) > 2 or not any(m.often for m in mistakes):
+        return None
+    for other in idle:
+        for fn in combined(evidence.exercise, *mistakes, other):
+            if matches(evidence, Calls(fn, evidence.cases, evidence.exercise.results)):
+                return findings_of(evidence, *mistakes, other)
+    return None
+
+
 def _together(
     evidence: Evidence,
     i: int,
     count: int,
     settings: Sequence[tuple[Mistake, Sequence[Calls]]],
     idle: set[int],
+    right: int | None,
 ) -> _Together:
     case = evidence.cases[i]
-    key = (evidence.exercise.name, i, count)
+    key = (evidence.exercise.name, i, count, right)
     known = _KNOWN.get(key)
     if known is not None and known.case is case:
         return known
@@ -125,7 +159,7 @@ def _together(
     marked = any(m.often for m, _ in settings)
     with steps_shared():
         for some in combinations([m for m, _ in settings if id(m) not in idle], count):
-            if marked and not any(m.often for m in some):
+            if marked and len(settings) > _MANY and not any(m.often for m in some):
                 continue
             for fn in combined(evidence.exercise, *some)[: None if styles_matter else 1]:
                 table.add(some, fn)
@@ -136,11 +170,22 @@ def _together(
 def combined(exercise: Exercise, *mistakes: Mistake) -> list[Callable[..., Any]]:
     """All the mistakes in one function, in every style; empty when two of them concern the same step."""
     settings: dict[str, Any] = {}
-    for mistake in mistakes:
-        if mistake.wrong.func is not mistakes[0].wrong.func or set(mistake.wrong.keywords) & set(settings):
+    # The mistake about masking itself comes last: it says what becomes of hidden keys in the end.
+    for mistake in sorted(mistakes, key=_only_repairs, reverse=True):
+        shared = set(mistake.wrong.keywords) & set(settings)
+        if mistake.wrong.func is not mistakes[0].wrong.func or shared - {_REPAIR}:
+            return []
+        if shared and sum(map(_only_repairs, mistakes)) != len(mistakes) - 1:
             return []
         settings |= mistake.wrong.keywords
     return exercise.ways(Mistake("", functools.partial(mistakes[0].wrong.func, **settings), "", ""))
+
+
+def _only_repairs(mistake: Mistake) -> bool:
+    """Whether a mistake is about another step than masking, and masks late only to be right besides."""
+    return _REPAIR in mistake.wrong.keywords and bool(
+        {"factor", "soften", "mix"} & set(mistake.wrong.keywords)
+    )
 
 
 def _in_a_row(leaves: Sequence[Tensor]) -> Tensor:

@@ -59,7 +59,9 @@ class Evidence:
         """The case to talk about: the first wrong one that counts, an ordinary result before an error."""
         wrong = [i for i, ok in enumerate(self.right) if not ok and self.counts[i]]
         ordinary = [i for i in wrong if not self.cases[i].edge] or wrong
-        return next((i for i in ordinary if self.got[i].error is None), ordinary[0])
+        # With one head many steps do nothing: numbers that came from there say less than an error elsewhere.
+        telling = [i for i in ordinary if self.cases[i].sizes.get("h") != 1] or ordinary
+        return next((i for i in telling if self.got[i].error is None), telling[0])
 
     def labels(self, right: bool) -> list[str]:
         """In words, when the answer is right (or wrong), for the cases that count."""

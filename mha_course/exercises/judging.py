@@ -22,7 +22,7 @@ from mha_course.exercises.handing_in import (
     not_a_function,
     read_from_outside,
 )
-from mha_course.exercises.in_the_code import remark_on_code, remark_on_refusing
+from mha_course.exercises.in_the_code import remark_on_code, remark_on_mask, remark_on_refusing
 from mha_course.exercises.outcome import Outcome, agree, run
 from mha_course.exercises.recognising import Calls, known_mistake
 from mha_course.exercises.refusing import refused_well
@@ -81,12 +81,12 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     if refusal:
         return _no(exercise, refusal)
     got = _called(exercise, fn, cases)
-    if is_stub(fn, got[0]):
-        raised = isinstance(got[0].error, NotImplementedError)
+    raised = isinstance(got[0].error, NotImplementedError)
+    # A case that is left out makes no stub of an answer that gives results elsewhere.
+    if is_stub(fn, got[0]) and not (raised and any(out.error is None for out in got)):
         return _no(exercise, Finding("not-attempted", _RAISED_SO_FAR if raised else _NOTHING_YET))
-    # A refusal may be of any kind here, a NotImplementedError as well.
-    answers = [out for case, out in zip(cases, got, strict=True) if not case.refuses or out.error is None]
-    if any(is_stub(fn, out) for out in answers):
+    # After the first case a NotImplementedError is an error like others: a case left out, or a refusal.
+    if any(is_stub(fn, out) for out in got if not isinstance(out.error, NotImplementedError)):
         return _no(exercise, Finding("not-attempted", _DOTS_LEFT))
     twin = calls_twin(exercise, fn, cases[0])
     if twin:
@@ -106,7 +106,8 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     known = mistaken(exercise.name)
     finding = known_mistake(evidence, known) or several_known_mistakes(evidence, known)
     if finding:
-        return _no(exercise, finding, _aside(evidence, finding), remark_on_refusing(evidence, fn))
+        in_code = remark_on_refusing(evidence, fn) or remark_on_mask(fn, finding)
+        return _no(exercise, finding, _aside(evidence, finding), in_code)
     call = functools.partial(run, fn, results=exercise.results, quiet=True)
     finding = not_repeatable(got[0], again) or _read(evidence, call) or describe(evidence, call)
     remarks = (names_in_another_order(exercise, fn), read_from_outside(fn))
@@ -237,7 +238,7 @@ def _advice(case: Case, got: Outcome, overflows: bool) -> str:
         coarse = got.error is not None or any(leaf.dtype != torch.float64 for leaf in got.leaves)
         return _DTYPE_ADVICE if coarse else "There more digits are looked at: a number in it is rounded."
     if "mask `(b, " in case.label:
-        return "A mask may have any shape that broadcasts to `(b, h, n, n)`."
+        return "That would be a mask for each head. Here one for all heads is asked for."
     if "large scores" in case.label:
         return "Hidden keys need a score that no other comes near, however large scores get."
     if case.loud or "axis" in case.label or "batch" in case.label:

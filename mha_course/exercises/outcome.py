@@ -291,6 +291,12 @@ def tolerance(a: Tensor, b: Tensor) -> tuple[float, float]:
 
 def close(a: Tensor, b: Tensor) -> bool:
     """Equal in every entry up to rounding; NaN equals NaN. The shapes must be the same."""
+    if a.dtype == b.dtype and a.is_floating_point() and a.numel():
+        # Most comparisons are of things far apart, and one entry shows that; NaN shows nothing here.
+        rtol, atol = tolerance(a, b)
+        one, other = float(a.detach().flatten()[-1]), float(b.detach().flatten()[-1])
+        if abs(one - other) > 2 * (atol + rtol * abs(other)):
+            return False
     return not bool(differing(a, b).any())
 
 

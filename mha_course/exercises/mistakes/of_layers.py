@@ -148,6 +148,12 @@ _MASK = (
         "the order of mask and softmax.",
     ),
     (
+        "mask-polarity-and-zero",
+        {"hide": lambda s, m: s.masked_fill(m, 0.0)},
+        "Two things: the mask is read the wrong way round, and a score of 0 hides nothing, since exp(0) = 1.",
+        "what True means, and which score has an exponential of 0.",
+    ),
+    (
         "mask-small-negative",
         {"hide": lambda s, m: s.masked_fill(~m, -10.0)},
         "Hidden scores become -10. That is not low enough: such keys still get some weight.",

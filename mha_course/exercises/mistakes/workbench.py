@@ -7,6 +7,7 @@ step by a wrong one, and settings of different steps can be combined.
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,10 +26,15 @@ def steps_shared() -> Iterator[None]:
     """Within this, a step called again with the very same tensors gives its result without computing."""
     global _results
     _results = {}
+    # Thousands of small objects are made and kept: looking through them for garbage would take long.
+    collects = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
         _results = None
+        if collects:
+            gc.enable()
 
 
 def once(step: Step, *arguments: Any) -> Any:
@@ -39,6 +45,15 @@ def once(step: Step, *arguments: Any) -> Any:
     if key not in _results:
         # The arguments are kept: an id means something only as long as its object lives.
         _results[key] = (step(*arguments), arguments)
+    return _results[key][0]
+
+
+def _kept(key: tuple[Any, ...], alive: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    """What several steps gave together; `key` holds the ids of what is kept `alive`, and the steps."""
+    if _results is None:
+        return make()
+    if key not in _results:
+        _results[key] = (make(), alive)
     return _results[key][0]
 
 
@@ -101,7 +116,11 @@ def attend_with(
     **sizes: int,
 ) -> Any:
     """softmax(q k^T / sqrt(d_k)) v with the steps given."""
-    scores = once(_scaled, once(compare, q, k), _one_object(factor(q, n=k.shape[-2], **sizes)))
+    scores = _kept(
+        (id(q), id(k), compare, factor),
+        (q, k),
+        lambda: once(_scaled, once(compare, q, k), _one_object(factor(q, n=k.shape[-2], **sizes))),
+    )
     weights = once(soften, scores if mask is None else once(hide, scores, mask))
     weights = weights if mask is None else once(hide_late, weights, mask)
     return once(mix, weights, k, v), weights
@@ -146,11 +165,21 @@ def heads_with(
     **attention: Step,
 ) -> Tensor:
     """Take the matrices, project, split, let heads meet, attend in each, concat, with the steps given."""
-    matrices = once(take, h, w_q, w_k, w_v)
-    projected = once(pick, x, *(once(project, x, w, h) for w in matrices))
-    q, k, v = once(meet, h, *(once(cut, part, h) for part in projected))
-    output, _ = attend_with(q, k, v, mask, d_model=x.shape[-1], h=h, **attention)
-    return once(join, output)
+
+    def queries_keys_values() -> tuple[Tensor, ...]:
+        matrices = once(take, h, w_q, w_k, w_v)
+        projected = once(pick, x, *(once(project, x, w, h) for w in matrices))
+        return once(meet, h, *(once(cut, part, h) for part in projected))
+
+    def joined() -> Tensor:
+        q, k, v = _kept((*given, take, project, pick, cut, meet), alive, queries_keys_values)
+        output, _ = attend_with(q, k, v, mask, d_model=x.shape[-1], h=h, **attention)
+        return once(join, output)
+
+    alive = (x, w_q, w_k, w_v, h, mask)
+    given = tuple(map(id, alive))
+    steps = (take, project, pick, cut, meet, join)
+    return _kept((*given, steps, *attention.items()), alive, joined)
 
 
 def fuse_all(concat: Tensor, w_o: Tensor, h: int) -> Tensor:

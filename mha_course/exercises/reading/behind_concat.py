@@ -19,6 +19,11 @@ def behind_the_concatenation(
 
     w_o: what `matrix` should be, (d_model, d_model).
     """
+    if not bool(matrix.any()) and bool(of_x.any()):
+        how = {" (a residual connection)": "as it is", " before W_O": "times W_O"}
+        words = how.get(_as_it_is(of_x, w_o), "times something")
+        says = f"The heads take no part: the output is the input, {words}."
+        return Finding("heads-without-effect", says, look="what is returned, and what is multiplied there.")
     said = []
     if bool(of_x.any()):
         said.append(f"the input is added{_as_it_is(of_x, w_o)}")

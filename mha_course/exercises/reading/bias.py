@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
-from mha_course.exercises.outcome import Outcome
+from mha_course.exercises.outcome import Outcome, close
 from mha_course.exercises.reading.changed_matrix import changed_matrix
 
 Call = Callable[[tuple[Any, ...]], Outcome]
@@ -61,6 +61,7 @@ _MADE: tuple[tuple[str, str, Made], ...] = (
     ("one number in every place", "whatever the biases are", lambda v, w, o: torch.ones_like(v)),
 )
 _RIGHT = (0, 1)
+_ON_THE_WAY = "what else is done to a bias than a product and a sum."
 _DRAWS = 9
 
 
@@ -82,7 +83,7 @@ def read_bias(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return Finding("a-matrix", says, look="`*` and `@`, and what is still to be summed.")
     read = [_coefficients(call, d) for d in (7, 11)]
     if read[0] is None or read[1] is None:
-        return _unread(call)
+        return _otherwise(evidence) or _unread(call)
     parts = [k for k in range(len(_MADE)) if read[0][k] or read[1][k]]
     factors = {k: _factor(read[0][k], read[1][k]) for k in parts}
     if not parts:
@@ -150,6 +151,66 @@ def _factor(small: float, large: float) -> str:
     return f"{small:.4g}"
 
 
+_BENDS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("goes through a softmax", lambda y: y.softmax(-1)),
+    ("goes through a ReLU: negative numbers become 0", torch.relu),
+    ("is squeezed by a tanh", torch.tanh),
+    ("is squeezed by a sigmoid", torch.sigmoid),
+    ("loses its signs (an absolute value)", torch.abs),
+    ("is squared", torch.square),
+    ("goes through an exponential", torch.exp),
+    ("is scaled to length 1", lambda y: y / y.norm()),
+    ("is divided by its sum", lambda y: y / y.sum()),
+    ("is divided by its largest number", lambda y: y / y.max()),
+    ("loses its mean", lambda y: y - y.mean()),
+    ("is normalised (LayerNorm)", lambda y: torch.nn.functional.layer_norm(y, y.shape)),
+    ("is rounded", torch.round),
+    ("is sorted", lambda y: y.sort().values),
+    ("is summed up along the features", lambda y: y.cumsum(-1)),
+)
+
+
+def _otherwise(evidence: Evidence) -> Finding | None:
+    """One function too much on the way of a bias, another way to join the two, one column for all."""
+    made: list[tuple[str, Made]] = []
+    for words, bend in _BENDS:
+        made += [
+            (f"b_v {words} before it meets W_O", lambda v, w, o, bend=bend: bend(v) @ w + o),
+            (f"the product of b_v and W_O {words}", lambda v, w, o, bend=bend: bend(v @ w) + o),
+            (f"b_o {words} before it is added", lambda v, w, o, bend=bend: v @ w + bend(o)),
+            (f"W_O {words}", lambda v, w, o, bend=bend: v @ bend(w) + o),
+        ]
+    made += [
+        ("the larger one of two numbers is taken; they are added", lambda v, w, o: torch.maximum(v @ w, o)),
+        ("the smaller one of two numbers is taken; they are added", lambda v, w, o: torch.minimum(v @ w, o)),
+        ("the two are averaged; they are added", lambda v, w, o: (v @ w + o) / 2),
+    ]
+    made += [
+        (f"b_v meets {name} of W_O alone, which gives one number for all", fn)
+        for name, fn in (
+            ("the first column", lambda v, w, o: v @ w[:, 0] + o),
+            ("the last column", lambda v, w, o: v @ w[:, -1] + o),
+            ("the first row", lambda v, w, o: v @ w[0] + o),
+            ("the last row", lambda v, w, o: v @ w[-1] + o),
+        )
+    ]
+    judged = [k for k, counts in enumerate(evidence.counts) if counts]
+    for words, fn in made:
+        given = [fn(*evidence.cases[k].arguments) for k in judged]
+        if all(
+            evidence.got[k].error is None
+            and evidence.got[k].leaves[0].shape == one.shape
+            and close(one, evidence.got[k].leaves[0])
+            for k, one in zip(judged, given, strict=True)
+        ):
+            return Finding(
+                "bias-otherwise",
+                f"{words[:1].upper() if words[1] != '_' else words[0]}{words[1:]}.",
+                look=_ON_THE_WAY,
+            )
+    return None
+
+
 def _unread(call: Call) -> Finding | None:
     """What holds of an answer that is no such sum: whether b_o is added to the rest, and as it is."""
     g = torch.Generator().manual_seed(3)
@@ -173,7 +234,8 @@ def _unread(call: Call) -> Finding | None:
         return None
     said[0] += _of_w_o(call, w) if b_o_added else ""
     text = in_a_row(said)
-    return Finding("bias-in-part", f"{text[:1].upper() if text[1] != '_' else text[0]}{text[1:]}.")
+    text = f"{text[:1].upper() if text[1] != '_' else text[0]}{text[1:]}."
+    return Finding("bias-in-part", text, look=_ON_THE_WAY)
 
 
 def _of_w_o(call: Call, w: Tensor) -> str:

@@ -66,10 +66,16 @@ def changed_on_the_way(evidence: Evidence, i: int, call: Call) -> Finding | None
     """One thing too much on the way through the layer (with or without W_O), or another number of heads."""
     if len(evidence.got[i].leaves) != 1 or not evidence.got[i].leaves[0].is_floating_point():
         return None
-    for words, layer in _layers():
+    # Nothing of these leaves an ordinary case right: where one is, they need not be tried.
+    untouched = any(evidence.right[k] and _ordinary(evidence.cases[k].sizes) for k in _others(evidence, i))
+    for words, layer in () if untouched else _layers():
         if _gives(evidence, i, layer) and all(_gives(evidence, k, layer) for k in _others(evidence, i)):
             return Finding("changed-on-the-way", words, look="what else is done on the way.")
     return _other_number_of_heads(evidence, i)
+
+
+def _ordinary(sizes: dict[str, int]) -> bool:
+    return min(sizes.get("b", 1), sizes.get("h", 1), sizes.get("n", 1)) > 1
 
 
 def _layers() -> Iterator[tuple[str, Callable[..., Tensor]]]:

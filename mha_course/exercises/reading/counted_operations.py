@@ -60,7 +60,7 @@ def read_operations(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return xor
     count = read_count(call, _SIZES)
     if count is None:
-        return no_sum(evidence, call, _SIZES, None, "")
+        return _thousands(evidence) or no_sum(evidence, call, _SIZES, None, "")
     have = count.as_dict()
     if have == _RIGHT:
         return None
@@ -104,6 +104,9 @@ def _in_parts(have: Terms) -> str:
     outside = {key[2]: c for key, c in have.items() if key[:2] == (1, 2)}
     inside = {key[2]: c for key, c in have.items() if key[:2] == (2, 1)}
     rest = {key: c for key, c in have.items() if key[:2] not in ((1, 2), (2, 1))}
+    misread = _sides(outside, inside, rest)
+    if misread:
+        return misread
     unit, said = _unit(outside, inside), []
     if unit == 1:
         said.append("A multiply-add is counted as one operation; it is two.")
@@ -121,6 +124,42 @@ def _in_parts(have: Terms) -> str:
             what = f"no matrix product of the layer has the sides {product_in_symbols(key, _SIZES)}"
         said.append(f"`{product_in_symbols(key, _SIZES, c)}` should not be there ({what}).")
     return " ".join(said)
+
+
+def _sides(outside: dict[int, Fraction], inside: dict[int, Fraction], rest: Terms) -> str:
+    """Right projections, and two products inside the heads whose sides are other ones; "" elsewhere."""
+    right = "The projections are right, and inside the heads there are two products."
+    if inside or outside.get(0) != _RIGHT[1, 2, 0]:
+        return ""
+    if set(outside) == {0, -1} and not rest and outside[-1] in (2, 4):
+        return (
+            f"{right} Their sides are not: `n * d_k * d_k` for each head. Every token meets every token, so "
+            "n is a side twice."
+        )
+    if set(outside) != {0} or len(rest) != 1:
+        return ""
+    ((key, count),) = rest.items()
+    if key == (1, 1, 0) and count in (2, 4):
+        return f"{right} But n is a side of each only once: every token meets every token."
+    if key == (2, 0, 1) and count in (2, 4):
+        there = product_in_symbols(key, _SIZES, count)
+        return (
+            f"The projections are right. Inside the heads a width is missing, and h stands there: `{there}`. "
+            "(Or these are operations for each score; then the two products are missing.)"
+        )
+    return ""
+
+
+def _thousands(evidence: Evidence) -> Finding | None:
+    """The right number in another unit, cut off."""
+    for size, words in ((10**3, "thousands"), (10**6, "millions"), (10**9, "billions")):
+        pairs = list(zip(evidence.expected, evidence.got, strict=True))
+        counts = [(int(a.leaves[0]), float(b.leaves[0])) for a, b in pairs if b.error is None and b.leaves]
+        if len(counts) == len(pairs) and all(b in (a // size, round(a / size)) for a, b in counts):
+            if any(b for _, b in counts):
+                says = f"This is the right number in {words}, with the rest cut off. All of it is asked for."
+                return Finding("in-thousands", says, look="a division at the end.")
+    return None
 
 
 def _unit(outside: dict[int, Fraction], inside: dict[int, Fraction]) -> int:

@@ -108,6 +108,8 @@ def _projection(a: Met, b: Met) -> str:
         return f"These are rows. {_COLUMNS}"
     if a.role == "x" and b.form == "below":
         return "Joined below each other they have too many rows: side by side `x` would meet all three."
+    if a.role == "x" and b.form == "all heads" and a.form == "whole":
+        return "In front of the last two axes `b` meets `h`: the input needs an axis for the heads, too."
     if a.role == "x" and a.form != "whole":
         return "The input is cut before it is projected. Every head reads the whole input."
     if a.role == "head" or (a.known is None and a.axes[-1:] == ("d_k",)):

@@ -109,6 +109,11 @@ def _width(evidence: Evidence, i: int) -> Finding | None:
     if width == d_model + h - 1:
         says = "All slices but the last are one feature too wide: the end of a slice isn't part of it."
         return Finding("slices-off-by-one", f"{start} {says}", look=look)
+    if width == d_k * h * (h + 1) // 2:
+        says = (
+            f"The slices grow: {d_k} wide, then {2 * d_k}, and so on. Each starts at one end of the features."
+        )
+        return Finding("slices-grow", f"{start} {says}", look="where a slice starts.")
     if width % d_k == 0:
         count = width // d_k
         says = f"That is room for {count} head{'s' * (count > 1)} of width d_k = {d_k}; there are {h}."

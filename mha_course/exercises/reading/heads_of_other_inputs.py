@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor
@@ -42,6 +42,20 @@ def _tokens_as_sentences(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: in
 def _first_axes_confused(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
     b, n, d_model = x.shape
     return heads_with(x.reshape(n, b, d_model), w_q, w_k, w_v, h).reshape(b, n, d_model)
+
+
+def _tokens_shared_out(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
+    """Tokens, not features, are cut into h pieces; each piece attends within itself at full width."""
+    return _within(((x @ w).chunk(h, 1) for w in (w_q, w_k, w_v)), (x.shape[-1] // h) ** -0.5)
+
+
+def _tokens_shared_out_evenly(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
+    return _within(((x @ w).tensor_split(h, 1) for w in (w_q, w_k, w_v)), (x.shape[-1] // h) ** -0.5)
+
+
+def _within(pieces: Iterable[tuple[Tensor, ...]], scale: float) -> Tensor:
+    q, k, v = pieces
+    return torch.cat([(a @ b.mT * scale).softmax(-1) @ c for a, b, c in zip(q, k, v, strict=True)], 1)
 
 
 def _all_one_sentence(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, h: int) -> Tensor:
@@ -128,6 +142,16 @@ FUNCTIONS: tuple[tuple[Words, Callable[..., Tensor]], ...] = (
             _SEQUENCE_FIRST,
         ),
         _read_along_the_tokens,
+    ),
+    *(
+        (
+            (
+                "The tokens are cut into pieces, not the features: tokens attend within their piece only.",
+                "the axis that is cut, and the one along which the pieces are joined.",
+            ),
+            shared_out,
+        )
+        for shared_out in (_tokens_shared_out, _tokens_shared_out_evenly)
     ),
     (
         ("All sentences are joined to one: tokens attend to those of other sentences.", "axis 0 and axis 1."),

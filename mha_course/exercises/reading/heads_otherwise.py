@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mha_course.exercises.mistakes.workbench import merge, without_transpose
+from mha_course.exercises.mistakes.workbench import merge, split, without_transpose
 
 # What was done, and where to look.
 Words = tuple[str, str]
@@ -186,6 +186,42 @@ SETTINGS: tuple[tuple[Words, dict[str, Any]], ...] = (
         for power in (0.5, 1.0)
         for first in (1, 2)
         for factor in (_one, lambda q, **s: q.shape[-1] ** -0.5)
+    ),
+    (
+        (
+            "h and d_k have changed places in the cut (not in the scale): there are d_k heads of width h.",
+            "how often the loop runs, and how wide a slice is.",
+        ),
+        {
+            "cut": lambda y, h: split(y, y.shape[-1] // h),
+            "factor": lambda q, h, d_model, **s: (d_model / h) ** -0.5,
+        },
+    ),
+    (
+        (
+            "Tokens and features change places before the heads are cut: heads hold pieces of all tokens.",
+            _CUT,
+        ),
+        {"cut": lambda y, h: y.mT.reshape(y.shape[0], h, y.shape[1], y.shape[2] // h)},
+    ),
+    (
+        (
+            "The keys get the shape `(b, h, d_k, n)` by `view` alone, which moves no number: tokens and "
+            "features mix.",
+            _CUT,
+        ),
+        {"meet": lambda h, q, k, v: (q, merge(k).reshape(*k.shape[:2], k.shape[3], k.shape[2]).mT, v)},
+    ),
+    (
+        (
+            "The weights are flattened and cut again by `view` in another order: rows of several heads mix.",
+            "the shapes around the softmax.",
+        ),
+        {
+            "soften": lambda s: (
+                s.flatten(1, 2).softmax(-1).view(s.shape[0], s.shape[2], s.shape[1], -1).transpose(1, 2)
+            )
+        },
     ),
     (("The keys are added to the weighted sum.", AFTER), {"mix": lambda w, k, v: w @ v + k}),
     (("The weighted sum is taken from the values.", AFTER), {"mix": lambda w, k, v: v - w @ v}),

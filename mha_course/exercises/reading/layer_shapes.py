@@ -21,6 +21,9 @@ _SHAPES = {
     ("b", "n", "d_k"): "Only d_k features come out: one head alone, or heads that were added up or averaged.",
     ("bh", "n", "d_k"): "Sentences and heads are still one axis, `(b * h, n, d_k)`.",
     ("b", "hn", "d_k"): "The heads lie behind each other along the tokens, `(b, h * n, d_k)`.",
+    ("b", "n", "hd_model"): (
+        "The heads' shares of the output stand side by side, each d_model wide. They are summed."
+    ),
     ("b", "n", "n"): "This is one map of weights or scores for each sentence. The output is wanted.",
     ("b", "d_model"): "The axis of tokens is gone: each token has an output of its own.",
     ("n", "d_model"): "The axis of sentences is gone: each sentence has an output of its own.",
@@ -39,6 +42,7 @@ def shape_of_a_layer(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return None
     known = {"d_k": sizes["d_model"] // sizes["h"], **sizes}
     known |= {"bh": known["b"] * known["h"], "hn": known["h"] * known["n"], "bn": known["b"] * known["n"]}
+    known |= {"hd_model": known["h"] * known["d_model"]}
     for names, words in _SHAPES.items():
         if tuple(known[name] for name in names) == have:
             says = f"{words} The shape should be `(b, n, d_model)` = `{want}`; yours is `{have}`."

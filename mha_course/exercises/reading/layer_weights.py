@@ -13,6 +13,7 @@ from mha_course.exercises.reading.attention import other_scores
 from mha_course.exercises.reading.factors import factor_finding, softmax_scale
 from mha_course.exercises.reading.layer_probes import Asked, Call, drawn, fitted, seen_weights
 from mha_course.exercises.reading.softmax import read_weights
+from mha_course.exercises.reading.weights_over_axes import over_other_axes
 
 _ID = "weights-of-heads"
 _LOOK = "the steps from queries and keys to weights."
@@ -54,6 +55,9 @@ def read_head_weights(
         return Finding(
             _ID, f"{start} {matched}", look="which slice of queries and keys belongs to which head."
         )
+    joint = over_other_axes(asked, have, want) if not any(empty) else ""
+    if joint:
+        return Finding(_ID, f"{start} {joint}", look="the axes over which sums are taken.")
     late = _relu(asked.scores()[:, keep], have[:, keep]) or _columns(have[:, keep])
     if late:
         return Finding(_ID, f"{start} {late}", look=_LOOK)

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.exercises.written.errors_of_heads import HEADS
 from tests.exercises.written.heads import MATRICES, SCALES, WHICH, einsummed, folded, hidden, softened
 
 
@@ -495,9 +496,37 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("for one sentence", lambda *a: fused(*a).squeeze(0)),
     ("for sentences of one token", lambda *a: fused(*a).squeeze(1)),
     (
-        "(?s)`h` = 3 meets `n` = 5",
+        "not the last two",
         lambda x, w_q, w_k, w_v, h: split(x @ w_q, h) @ split(x @ w_k, h).transpose(1, 2),
     ),
     ("nothing \\(`None`\\)|returns nothing", lambda x, *rest: fused(x, *rest).add_(1).zero_() and None),
     ("no effect|constant|0", lambda x, *rest: torch.zeros_like(x)),
+]
+
+
+def turned_before(x, w_q, w_k, w_v, h):
+    b, n, d_model = x.shape
+    q, k, v = ((x @ w).mT.reshape(b, h, n, d_model // h) for w in (w_q, w_k, w_v))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+
+
+def keys_by_view(x, w_q, w_k, w_v, h):
+    b, n, d_model = x.shape
+    q, v = (split(x @ w, h) for w in (w_q, w_v))
+    k = (x @ w_k).view(b, h, d_model // h, n)
+    return ((q @ k / (d_model / h) ** 0.5).softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+
+def weights_by_view(x, w_q, w_k, w_v, h):
+    b, n, d_model = x.shape
+    q, k, v = (split(x @ w, h) for w in (w_q, w_k, w_v))
+    weights = (q @ k.mT / (d_model / h) ** 0.5).softmax(-1).reshape(b, n, h, n).transpose(1, 2)
+    return (weights @ v).transpose(1, 2).flatten(2)
+
+
+UNLISTED += [
+    *HEADS,
+    ("Tokens and features change places before the heads are cut", turned_before),
+    ("keys get the shape .* by `view` alone", keys_by_view),
+    ("weights are flattened and cut again", weights_by_view),
 ]

@@ -203,7 +203,10 @@ UNLISTED = [
     ("W_O is missing.*One product inside the heads", lambda n, d, h: 6 * n * d * d + 2 * n * n * d),
     ("Everything is multiplied by n", lambda n, d, h: n * (8 * n * d * d + 4 * n * n * d)),
     ("without a width: no matrix product", lambda n, d, h: 8 * n * d * d + 4 * n * n),
-    ("products inside the heads are missing", lambda n, d, h: 8 * n * d * d + 4 * n * d),
+    (
+        "n is a side of each only once",
+        lambda n, d, h: 8 * n * d * d + 4 * n * d,
+    ),
     ("projections are missing.*at full width", lambda n, d, h: 4 * n * n * d * h),
     ("n and h have changed places", lambda n, d, h: 8 * h * d * d + 4 * h * h * d),
     ("no product has these three sides", lambda n, d, h: 8 * n * d * d + 4 * n * d * h),
@@ -229,4 +232,12 @@ UNLISTED = [
     ("Five projections are counted", lambda n, d, h: 10 * n * d * d + 4 * n * n * d),
     ("as for training", lambda n, d, h: 24 * n * d * d),
     ("counted twice.*not four", lambda n, d, h: 16 * n * d * d + 8 * n * n * d),
+]
+
+
+UNLISTED += [
+    ("n is a side of each only once", lambda n, d, h: 2 * n * d * (4 * d + 2)),
+    ("a width is missing, and h stands there", lambda n, d, h: 8 * n * d**2 + 4 * h * n**2),
+    ("n \\* d_k \\* d_k", lambda n, d, h: 8 * n * d**2 + 4 * h * n * (d // h) ** 2),
+    ("in thousands", lambda n, d, h: (8 * n * d * d + 4 * n * n * d) // 1000),
 ]

@@ -168,7 +168,7 @@ UNLISTED = [
     ("opposite sign", lambda b_v, w_o, b_o: -(b_v @ w_o) - b_o),
     ("softmax", lambda b_v, w_o, b_o: (b_v @ w_o + b_o).softmax(0)),
     ("One number in every place", lambda b_v, w_o, b_o: b_v @ w_o + b_o + 1),
-    ("b_o is added as it should be.*no product", lambda b_v, w_o, b_o: (b_v @ w_o).relu() + b_o),
+    ("product of b_v and W_O goes through a ReLU", lambda b_v, w_o, b_o: (b_v @ w_o).relu() + b_o),
     ("in reversed order", lambda b_v, w_o, b_o: b_v @ w_o.flip(0) + b_o),
     ("Everything is 0", lambda b_v, w_o, b_o: torch.zeros_like(b_o)),
     ("W_O takes part twice", lambda b_v, w_o, b_o: b_v @ w_o @ w_o + b_o),
@@ -192,4 +192,15 @@ UNLISTED = [
     ("returns nothing", lambda b_v, w_o, b_o: print(end="")),
     ("2 things", lambda b_v, w_o, b_o: (b_v @ w_o, b_o)),
     ("changes its argument `b_o`", lambda b_v, w_o, b_o: b_o.add_(b_v @ w_o)),
+]
+
+
+UNLISTED += [
+    ("b_v goes through a softmax", lambda b_v, w_o, b_o: F.softmax(b_v, 0) @ w_o + b_o),
+    ("squeezed by a tanh", lambda b_v, w_o, b_o: torch.tanh(b_v @ w_o).add(b_o)),
+    ("loses its signs", lambda b_v, w_o, b_o: torch.abs(b_v @ w_o) + b_o),
+    ("b_v is scaled to length 1", lambda b_v, w_o, b_o: F.normalize(b_v, dim=0) @ w_o + b_o),
+    ("first column of W_O alone", lambda b_v, w_o, b_o: b_v @ w_o[:, 0] + b_o),
+    ("larger one of two", lambda b_v, w_o, b_o: torch.stack([b_v @ w_o, b_o]).amax(0)),
+    ("last step.*ReLU", lambda b_v, w_o, b_o: F.relu(b_v @ w_o + b_o)),
 ]

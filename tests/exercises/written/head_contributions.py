@@ -8,6 +8,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from tests.exercises.written.errors_of_heads import SHARES
+
 
 def one_number_at_a_time(heads, w_o):
     b, h, n, d_v = heads.shape
@@ -209,7 +211,7 @@ UNLISTED = [
     ("beside each other along the features", lambda z, w: torch.cat(right(z, w).unbind(1), -1)),
     ("behind each other along the sentences", lambda z, w: torch.cat(right(z, w).unbind(1), 0)),
     ("behind each other along the tokens", lambda z, w: torch.cat(right(z, w).unbind(1), 1)),
-    ("Only head 1 of 3 comes out", lambda z, w: z[:, 0] @ w[: z.shape[3]]),
+    ("Only head 1 of 3 comes out|only the first of the heads", lambda z, w: z[:, 0] @ w[: z.shape[3]]),
     ("One head is missing", lambda z, w: right(z, w)[:, :-1]),
     ("added up; and every head meets the first block", lambda z, w: (z @ w[: z.shape[3]]).sum(1)),
     ("joined by `reshape` alone", lambda z, w: by_reshape(z, w)),
@@ -237,3 +239,6 @@ def by_reshape(z, w):
 
 def dealt(z, w):
     return z @ torch.stack([w[i :: z.shape[1]] for i in range(z.shape[1])])
+
+
+UNLISTED += SHARES

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.exercises.written.errors_of_heads import HEADS
 from tests.exercises.written.heads import MATRICES, SCALES, WHICH, hidden, looped, numpied, softened
 
 
@@ -676,7 +677,33 @@ UNLISTED: list[tuple[str, Callable]] = [
         lambda *a: rows_of_the_matrices(*a).unflatten(2, (a[-1], -1)).mean(2),
     ),
     (
-        "`w_k` and `w_v` have no effect",
+        "rows of `w_q`",
         lambda x, w_q, w_k, w_v, h: x[:, : x.shape[2] // h] @ w_q[: x.shape[2] // h],
     ),
+]
+
+
+def growing(x, w_q, w_k, w_v, h):
+    d_k = x.shape[-1] // h
+    parts = [[(x @ w)[..., : (i + 1) * d_k] for w in (w_q, w_k, w_v)] for i in range(h)]
+    return torch.cat([(q @ k.mT / d_k**0.5).softmax(-1) @ v for q, k, v in parts], -1)
+
+
+def d_k_rounds(x, w_q, w_k, w_v, h):
+    d_k = x.shape[-1] // h
+    parts = [[(x @ w)[..., i * h : i * h + h] for w in (w_q, w_k, w_v)] for i in range(d_k)]
+    return torch.cat([(q @ k.mT / d_k**0.5).softmax(-1) @ v for q, k, v in parts], -1)
+
+
+def tokens_shared_out(x, w_q, w_k, w_v, h):
+    parts = zip(*((x @ w).tensor_split(h, 1) for w in (w_q, w_k, w_v)), strict=True)
+    scale = (x.shape[-1] // h) ** 0.5
+    return torch.hstack([(q @ k.mT / scale).softmax(-1) @ v for q, k, v in parts])
+
+
+UNLISTED += [
+    *HEADS,
+    ("slices grow", growing),
+    ("h and d_k have changed places in the cut", d_k_rounds),
+    ("tokens are cut into pieces", tokens_shared_out),
 ]

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tests.exercises.written.errors_of_heads import LAYERS, behind
 from tests.exercises.written.layer_workbenches import einsum_layer, looped, numpy_layer
 from tests.exercises.written.slips_of_layers import SLIPS
 
@@ -242,10 +243,6 @@ MATRICES = [
     ("queries are made with W_V.*keys are made with W_V", other(lambda x, q, k, v, o: (x, v, v, v, o))),
     ("queries are made with W_O", other(lambda x, q, k, v, o: (x, o, k, v, o))),
     ("values are made with W_V, then W_O", other(lambda x, q, k, v, o: (x, q, k, v @ o, o))),
-    (
-        "W_Q transposed.*W_K transposed.*W_V transposed.*W_O transposed.*mask has no effect",
-        lambda x, q, k, v, o, h, mask=None: fused_layer(x, q.T, k.T, v.T, o.T, h),
-    ),
     ("inverted", other(lambda x, q, k, v, o: (x, q, k, v, torch.linalg.inv(o)))),
     ("features stand in reversed order", other(lambda x, q, k, v, o: (x, q, k, v, o.flip(1)))),
     ("features in reversed order", other(lambda x, q, k, v, o: (x, q, k, v, o.flip(0)))),
@@ -352,3 +349,29 @@ TWO_AXES = [
 ]
 
 UNLISTED = [*TWO_AXES, *SCALE, *SOFT, *MATRICES, *AFTER, *ON_THE_WAY, *MASKED]
+
+
+UNLISTED += [
+    *LAYERS,
+    ("heads take no part: the output is the input, times W_O", lambda x, q, k, v, o, h, mask=None: x @ o),
+    (
+        "divided once more, by their sum over the heads",
+        bench(soft=lambda s: s.softmax(-1) / s.softmax(-1).sum(1, keepdim=True)),
+    ),
+    (
+        "One softmax goes over the keys of all heads together",
+        bench(soft=lambda s: (s - s.logsumexp((1, 3), keepdim=True)).exp()),
+    ),
+    ("keys are summed over the sentences", bench(scores="bhqd,chkd->bhqk")),
+    (
+        "shares of the output stand side by side",
+        lambda *a: behind(lambda z, w, h: torch.cat([z[:, i] @ p for i, p in enumerate(w.chunk(h))], -1), *a),
+    ),
+]
+
+WRONG += [
+    (
+        "w_o-transposed+projections-transposed+mask-ignored",
+        lambda x, q, k, v, o, h, mask=None: fused_layer(x, q.T, k.T, v.T, o.T, h),
+    ),
+]

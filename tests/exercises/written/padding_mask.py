@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch.nn.utils.rnn import pad_sequence
 
+from tests.exercises.written.errors_of_heads import LENGTHS
+
 
 def by_loop(lengths, n):
     mask = torch.zeros(len(lengths), 1, 1, n, dtype=torch.bool)
@@ -247,3 +249,6 @@ UNLISTED: list[tuple[str, Callable]] = [
     ("NaN", lambda lengths, n: (P(n) >= lengths[:, None])[:, None, None] * -torch.inf),
     ("numbers, 0 and 1.*Rows of the padding", lambda lengths, n: both_ways(lengths, n).float()),
 ]
+
+
+UNLISTED += LENGTHS

@@ -131,6 +131,11 @@ MASKS = [
         {"hide": lambda s, m: s, "late": lambda w, m: w.masked_fill(m == 0, -1e9)},
     ),
     *both(
+        "mask-polarity-and-zero",
+        {"hide": lambda s, m: torch.where(m, 0.0, s)},
+        {"hide": lambda s, m: s * m.logical_not()},
+    ),
+    *both(
         "mask-small-negative",
         {"hide": lambda s, m: torch.where(m, s, -10.0)},
         {"hide": lambda s, m: s.masked_fill(m.logical_not(), -10)},
