@@ -28,7 +28,34 @@ def remark_on_code(evidence: Evidence, fn: Any, finding: Finding) -> str:
         return "It asks for `input`. Everything it needs is in its arguments."
     if finding.id == "remembers":
         return ""
+    if finding.id == "all-zeros" and any(
+        step.argrepr in ("//", "//=") for step in dis.get_instructions(code)
+    ):
+        return "`//` gives whole numbers: 1 // 2 is 0."
     return remark_on_refusing(evidence, fn) or _written_sizes(evidence, code)
+
+
+def remark_on_mask(fn: Any, finding: Finding) -> str:
+    """Why a mask that is used has no effect, or no empty row was found, where the code shows it; or ""."""
+    code = _code(fn)
+    if code is None:
+        return ""
+    every = [code, *(part for part in code.co_consts if isinstance(part, CodeType))]
+    called = {name for part in every for name in part.co_names} & {"any", "all", "amax"}
+    if called and finding.id == "empty-rows-uniform":
+        return (
+            f"`{min(called)}` stands in it, and finds no empty row: a row goes along the keys. Over which "
+            "axis does it go?"
+        )
+    if called and finding.id == "mask-ignored":
+        return (
+            f"`{min(called)}` stands in it. If it goes over the queries, one row of the mask is left for "
+            "all of them, and every key is open in it here. Each query has a row of its own."
+        )
+    numbers = [n for part in every for n in part.co_consts if isinstance(n, float) and 0 < abs(n) < 1e-3]
+    if numbers and finding.id == "mask-ignored":
+        return f"`{numbers[0]:g}` stands in it, and that is next to nothing: hidden scores hardly change."
+    return ""
 
 
 def remark_on_refusing(evidence: Evidence, fn: Any) -> str:
