@@ -157,7 +157,7 @@ function render({ model, el }) {
       role,
       points: record.map((one, k) => [steps[k], one.best[role].score - (role === "syntactic" ? one.best[role].baseline : 0)]),
     }));
-    drawCurves(curves, { width: Math.max(220, curves.parentNode.clientWidth || 340), height: 200, steps: last, top: 1, lines, now: steps[i] });
+    drawCurves(curves, { width: curveWidth(curves, 340), height: 200, steps: last, top: 1, lines, now: steps[i] });
     setText(facts, Object.entries(now.best).map(([role, one]) => `${role === "syntactic" ? one.name : ROLE_LOOK[role].words} ${shareText(one.score)}`).join(" · "));
     steer.set(steps[i]);
   }

@@ -27,6 +27,13 @@ function roleChip(role, mark = null) {
   return node("span", { class: `mha-chip mha-role-chip is-${role}`, "aria-hidden": "true" }, mark || ROLE_LOOK[role].mark);
 }
 
+// The room for a chart. While JupyterLab changes its theme nothing has a width: then the last one holds.
+function curveWidth(svg, otherwise) {
+  const room = svg.parentNode.clientWidth;
+  if (room) svg.dataset.room = String(room);
+  return Math.max(220, Number(svg.dataset.room) || otherwise);
+}
+
 function drawCurves(svg, { width, height, steps, top, lines, now = null, tick = String, empty = "" }) {
   const [left, right, above, below] = [34, 44, 8, 36];
   const x = (step) => left + (step / steps) * (width - left - right);

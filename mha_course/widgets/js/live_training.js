@@ -101,7 +101,7 @@ function render({ model, el }) {
   function charts() {
     if (!found) return;
     const top = Math.max(1, ...found.losses.map((pair) => pair[1]));
-    const at = (svg) => Math.max(220, svg.parentNode.clientWidth || 390);
+    const at = (svg) => curveWidth(svg, 390);
     drawCurves(loss, {
       width: at(loss), height: 190, steps, top: Math.ceil(top), lines: [{ points: found.losses, role: null }],
       tick: (value) => numberText(value, value % 1 ? 1 : 0), empty: found.losses.length ? "" : "no step yet",
