@@ -64,7 +64,9 @@ def fingerprint(outcomes: list[Outcome]) -> tuple[str, torch.Tensor]:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", EXERCISES)
 def test_no_two_mistakes_give_the_same_and_none_is_right(name: str, seed: int) -> None:
-    exercise, judged = EXERCISES[name], counting(EXERCISES[name])
+    exercise = EXERCISES[name]
+    # Where a silently wrong result fails, a mistake may be wrong in nothing else.
+    judged = [i for i, case in enumerate(exercise.cases(seed)) if exercise.counts(case) or case.loud]
     seen: list[tuple[str, str, torch.Tensor]] = []
     _, expected = prepared(name, seed)
     everything = [("right", [expected])]

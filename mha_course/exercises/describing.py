@@ -21,6 +21,7 @@ from mha_course.exercises.reading.changed_afterwards import changed_afterwards
 from mha_course.exercises.reading.do_not_meet import do_not_meet
 from mha_course.exercises.reading.factors import factor_by_trying, scale_of, times_right
 from mha_course.exercises.reading.failing_step import failing_step
+from mha_course.exercises.reading.first_nan import first_nan
 from mha_course.exercises.reading.shapes import read_shape
 from mha_course.exercises.reading.weights import nearly
 from mha_course.exercises.refusing import badly_refused, not_refused
@@ -44,7 +45,7 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     if finding:
         return finding
     if got.error is None and not case.refuses and set(got.odd) <= _NUMBERS:
-        finding = _blank(evidence, i) or _handed_back(evidence, i) or _read(evidence, i, call)
+        finding = _blank(evidence, i, call) or _handed_back(evidence, i) or _read(evidence, i, call)
         if finding:
             return _with_only_right(evidence, finding, i)
     if got.error is not None:
@@ -55,8 +56,13 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     if finding and finding.id == "wrong-shape":
         with contextlib.suppress(Exception):
             finding = dataclasses.replace(finding, says=f"{finding.says} {read_shape(evidence, i)}".rstrip())
+    if finding and finding.id == "axes-grouped-otherwise" and _mask_turns_it(evidence):
+        says = f"{finding.says} They come with the mask: axes put in front of it become axes of the result."
+        finding = dataclasses.replace(
+            finding, says=says, look="the shape of the mask where it meets the scores."
+        )
     if finding is None:
-        finding = _about_numbers(evidence, i)
+        finding = _of_nan(evidence, i, call, _about_numbers(evidence, i))
         # NaN swallows every effect that an argument may have.
         probed = None if finding.id in ("not-a-number", "infinite") else probe(evidence, i, call)
         if probed:
@@ -68,18 +74,32 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
     return _with_only_right(evidence, finding, i)
 
 
-def _blank(evidence: Evidence, i: int) -> Finding | None:
+def _blank(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
     """Zeros or NaN everywhere: they fit any explanation, so that none is tried."""
     want, have = evidence.expected[i].leaves, evidence.got[i].leaves
     if [a.shape for a in want] != [b.shape for b in have] or not have or not have[0].is_floating_point():
         return None
     if all(bool(b.isnan().all()) for b in have):
         says = f"Everything is NaN.{_mask_turns_nan(evidence)}"
-        return Finding("not-a-number", says, _entry(evidence, i), _NAN_LOOK)
+        return _of_nan(evidence, i, call, Finding("not-a-number", says, _entry(evidence, i), _NAN_LOOK))
     if have[0].numel() > 1 and all(not bool(b.any()) for b in have) and bool(want[0].any()):
         says = "Everything is 0: nothing of the input is in it."
         return Finding("all-zeros", says, _entry(evidence, i), "where the result gets its numbers.")
     return None
+
+
+def _of_nan(
+    evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome], finding: Finding
+) -> Finding:
+    """The finding, with the step in which the first NaN came up, where that is seen."""
+    if finding.id != "not-a-number":
+        return finding
+    with contextlib.suppress(Exception):
+        source = first_nan(evidence.cases[i], call)
+        if source:
+            says = f"{finding.says.partition(' That comes with')[0]} {source}"
+            return dataclasses.replace(finding, says=says, look="the first step that gives NaN: print it.")
+    return finding
 
 
 def _handed_back(evidence: Evidence, i: int) -> Finding | None:
@@ -237,15 +257,20 @@ def _numbers(evidence: Evidence, returned: Returned, want: Tensor, have: Tensor)
 
 def _mask_turns_nan(evidence: Evidence) -> str:
     """A hint where NaN comes with a mask alone."""
+    if not _mask_turns_it(evidence):
+        return ""
+    return " That comes with the mask: `0 * inf` is NaN, and so is `inf - inf`."
+
+
+def _mask_turns_it(evidence: Evidence) -> bool:
+    """Whether the answer is right without a mask, and wrong only where there is one."""
     masked = [
         any(isinstance(a, Tensor) and a.dtype == torch.bool for a in c.arguments) for c in evidence.cases
     ]
     rows = list(zip(masked, evidence.right, evidence.counts, evidence.got, strict=True))
     bad = [mask for mask, ok, counts, _ in rows if counts and not ok]
     good = [mask for mask, ok, counts, _ in rows if counts and ok]
-    if bad and good and all(bad) and not all(good):
-        return " That comes with the mask: `0 * inf` is NaN, and so is `inf - inf`."
-    return ""
+    return bool(bad) and bool(good) and all(bad) and not all(good)
 
 
 def _scaled(evidence: Evidence, want: Tensor, have: Tensor) -> Finding | None:

@@ -42,6 +42,8 @@ def way_back(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding | None
     ]
     if cut:
         which = "the inputs" if len(cut) == len(names) else in_a_row(cut)
+        if exercise.finite_gradients:
+            return _cut_off(case, which), ""
         return None, f"One remark: the numbers are right, but no gradient reaches {which}. {_NO_WAY_BACK}"
     broken = {name: b for name, b in zip(names, got.leaves, strict=True) if not bool(b.isfinite().all())}
     if not broken:
@@ -50,6 +52,16 @@ def way_back(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding | None
         listed = in_a_row([f"`{name}`" for name in broken])
         return None, f"One remark: the numbers are right, but gradients of {listed} are not finite."
     return _not_finite(case, broken), ""
+
+
+def _cut_off(case: Case, which: str) -> Finding:
+    """An answer whose gradients are asked for, and that gives none."""
+    says = (
+        f"The results are right, but no gradient reaches {which}: the way back is cut. Gradients are "
+        "asked for here, and a model could not learn through this."
+    )
+    seen = f"{case.label[:1].upper()}{case.label[1:]}: after `backward` {which} would have no gradient."
+    return Finding("no-gradients", says, seen, "`detach`, `no_grad`, `.data`, and ways through NumPy.")
 
 
 def _not_finite(case: Case, broken: dict[str, Tensor]) -> Finding:

@@ -52,10 +52,25 @@ def test_values_that_meet_nan_get_nan_back() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fn", "which"),
+    [
+        (lambda q, k, v, mask: [t.detach() for t in safe(q, k, v, mask)], "the inputs"),
+        (lambda q, k, v, mask: mixed(safe(q, k, v, mask)[1].detach(), v), "`q` and `k`"),
+    ],
+)
+def test_gradients_that_are_asked_for_may_not_be_cut(fn: Callable, which: str) -> None:
+    verdict = check("empty_rows", fn)
+    assert verdict.diagnosis == "no-gradients" and f"no gradient reaches {which}" in verdict.says
+
+
+def test_elsewhere_a_cut_is_worth_a_remark() -> None:
+    verdict = check("scaled_scores", lambda q, k: scores(q, k).detach())
+    assert verdict.passed and "no gradient reaches the inputs" in " ".join(verdict.remarks)
+
+
+@pytest.mark.parametrize(
     ("fn", "words"),
     [
-        (lambda q, k, v, mask: [t.detach() for t in safe(q, k, v, mask)], "no gradient reaches the inputs"),
-        (lambda q, k, v, mask: mixed(safe(q, k, v, mask)[1].detach(), v), "no gradient reaches `q` and `k`"),
         (lambda q, k, v, mask: safe(q, torch.from_numpy(k.numpy()), v, mask), "it stops with `RuntimeError"),
         (
             lambda q, k, v, mask: safe(q, torch.from_numpy(np.array(k)), v, mask),
@@ -63,7 +78,7 @@ def test_values_that_meet_nan_get_nan_back() -> None:
         ),
     ],
 )
-def test_cut_gradients_are_worth_a_remark(fn: Callable, words: str) -> None:
+def test_a_way_back_that_stops_is_worth_a_remark(fn: Callable, words: str) -> None:
     verdict = check("empty_rows", fn)
     assert verdict.passed and words in " ".join(verdict.remarks)
     assert not any("gradient" in remark for remark in check("empty_rows", safe).remarks)

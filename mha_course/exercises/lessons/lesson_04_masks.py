@@ -11,7 +11,7 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_causal_masks import CAUSAL_MISTAKES
 from mha_course.exercises.mistakes.of_empty_rows import EMPTY_MISTAKES
 from mha_course.exercises.mistakes.of_padding_masks import PADDING_MISTAKES
-from mha_course.exercises.reading.empty_rows import read_empty_rows
+from mha_course.exercises.reading.empty_rows import read_all_for_one, read_empty_rows
 from mha_course.exercises.reading.lengths import read_padding_mask
 from mha_course.exercises.reading.masks import read_causal_mask
 from mha_course.exercises.reading.on_the_way import on_the_way_of_lengths
@@ -153,6 +153,7 @@ EXERCISES = (
         inputs=_empty_inputs,
         returns=(Returned("output", ("b", "h", "n_q", "d_v")), Returned("weights", ("b", "h", "n_q", "n_k"))),
         mistakes=EMPTY_MISTAKES,
+        reads=read_all_for_one,
         readers=(read_plainly, read_empty_rows),
         one_of=_BY_RANK,
         finite_gradients=True,

@@ -102,11 +102,11 @@ _MASK_MISTAKES = (
 )
 
 
-def mask_mistakes(right: Callable[..., Any]) -> tuple[Mistake, ...]:
-    """The mistakes of masking, as settings of `right`."""
+def mask_mistakes(right: Callable[..., Any], often: tuple[str, ...] = ()) -> tuple[Mistake, ...]:
+    """The mistakes of masking, as settings of `right`; often: ids of those made often."""
     alone = {"mask-ignored": "Without a mask all is well."}
     return tuple(
-        Mistake(id_, partial(right, **change), says, look, alone.get(id_, ""))
+        Mistake(id_, partial(right, **change), says, look, alone.get(id_, ""), id_ in often)
         for id_, change, says, look in _MASK_MISTAKES
     )
 
@@ -160,7 +160,10 @@ _MIX_MISTAKES = (
 )
 
 ATTENTION_MISTAKES = (
-    *(Mistake(i, partial(attend_with, factor=f), says, look) for i, f, says, look in FACTOR_MISTAKES),
+    *(
+        Mistake(i, partial(attend_with, factor=f), says, look, often=i == "no-scale")
+        for i, f, says, look in FACTOR_MISTAKES
+    ),
     Mistake(
         "scale-sqrt-d_v",
         lambda q, k, v, mask=None: attend_with(
@@ -169,8 +172,11 @@ ATTENTION_MISTAKES = (
         "The scores are divided by the root of d_v = {d_v}, the width of the values.",
         "which tensor the divisor comes from.",
     ),
-    *(Mistake(i, partial(attend_with, soften=f), says, look) for i, f, says, look in _SOFTEN_MISTAKES),
-    *mask_mistakes(attend_with),
+    *(
+        Mistake(i, partial(attend_with, soften=f), says, look, often=i == "over-the-queries")
+        for i, f, says, look in _SOFTEN_MISTAKES
+    ),
+    *mask_mistakes(attend_with, often=("mask-polarity", "mask-after-softmax")),
     *(Mistake(i, partial(attend_with, mix=f), says, look) for i, f, says, look in _MIX_MISTAKES),
     Mistake(
         "scale-after-softmax",

@@ -133,6 +133,26 @@ EMPTY_MISTAKES = (
         "the order of mask and softmax.",
     ),
     Mistake(
+        "polarity-then-masked",
+        partial(attend_with, hide=lambda s, m: s.masked_fill(m, -1e9), hide_late=lambda w, m: w * m),
+        (
+            "Before the softmax the mask is read the wrong way round: the allowed keys are hidden. After it "
+            "the others are cut off as well, so hardly anything is left."
+        ),
+        "`masked_fill` fills where its mask is True.",
+        alone="Empty rows are right.",
+    ),
+    Mistake(
+        "hidden-scores-zero-then-masked",
+        partial(attend_with, hide=lambda s, m: s * m, hide_late=lambda w, m: w * m),
+        (
+            "Before the softmax hidden scores become 0, and exp(0) is 1; after it their weights are cut off. "
+            "Rows no longer sum to 1."
+        ),
+        "what a score has to be so that its exponential is 0.",
+        alone="Empty rows are right.",
+    ),
+    Mistake(
         "masked-rows-all-zero",
         partial(
             attend_with, hide_late=lambda w, m: w.nan_to_num(0.0).masked_fill(~m.all(-1, keepdim=True), 0.0)

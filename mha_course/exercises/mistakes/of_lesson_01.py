@@ -6,11 +6,18 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes.workbench import products
 
 NEG_INF = float("-inf")
+
+
+def _over_first_axis(scores: Tensor) -> Tensor:
+    """A loop over the first axis, as if that were always the rows."""
+    return torch.stack([(one - one.max()).exp() / (one - one.max()).exp().sum() for one in scores])
+
 
 SOFTMAX_MISTAKES = (
     Mistake(
@@ -27,6 +34,15 @@ SOFTMAX_MISTAKES = (
         lambda s: (s - s.max()).exp() / (s - s.max()).exp().sum(),
         "All entries together sum to 1. Each row should, by itself.",
         "the sum: over which axis does it go?",
+    ),
+    Mistake(
+        "loop-over-first-axis",
+        _over_first_axis,
+        (
+            "Right for one matrix. With a batch in front the first axis holds sentences, not rows: the loop "
+            "takes each matrix as a whole, and all its entries together sum to 1."
+        ),
+        "what the loop goes over, when there are axes in front of the rows.",
     ),
     Mistake(
         "overflow",
@@ -229,8 +245,8 @@ SCORES_MISTAKES = (
         "wrong-axes-turned",
         lambda q, k: q @ k.permute(*range(k.ndim - 1, -1, -1)) / math.sqrt(q.shape[-1]),
         (
-            "Sentences and tokens of `k` have changed places: `.T` turns all axes, `transpose(0, 1)` the "
-            "first two."
+            "The axes of `k` that have changed places are not its last two: `.T` turns all of them, "
+            "`transpose(0, 1)` the first two."
         ),
         "which axes of `k` change places. Counted from the end they have the same numbers for every rank.",
     ),
@@ -238,8 +254,8 @@ SCORES_MISTAKES = (
         "wrong-axes-turned",
         lambda q, k: q @ k.transpose(0, 1) / math.sqrt(q.shape[-1]),
         (
-            "Sentences and tokens of `k` have changed places: `.T` turns all axes, `transpose(0, 1)` the "
-            "first two."
+            "The axes of `k` that have changed places are not its last two: `.T` turns all of them, "
+            "`transpose(0, 1)` the first two."
         ),
         "which axes of `k` change places. Counted from the end they have the same numbers for every rank.",
     ),

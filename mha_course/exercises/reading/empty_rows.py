@@ -32,7 +32,10 @@ def read_empty_rows(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]]
         return _of_empty(evidence, i, full, empty_fine)
     if any(bool(leaf[..., full, :].isnan().any()) for leaf in got):
         return _not_finite(case.arguments[3], got[1])
-    start = "Empty rows are right." if all(empty_fine) else "Empty rows are wrong, and so are others."
+    start = "Empty rows are right."
+    if not all(empty_fine):
+        held = _holds(evidence, i, full, got[1], got[1]).replace("They", "The weights of empty rows")
+        start = f"Empty rows are wrong, and so are others. {held}".rstrip()
     read = _otherwise(evidence, i, full) or _filled(evidence, i, full)
     if read:
         return Finding(read[0], f"{start} {read[1]}", look="the steps from scores to weights.")
@@ -40,7 +43,9 @@ def read_empty_rows(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]]
     found = read_attention(_without_empty(evidence), i, lambda arguments: Outcome())
     if found is not None and found.id in ("hidden-keys-get-weight", "keys-left-out"):
         # Which keys these are shows best where every row stands in its place.
-        found = read_attention(evidence, i, call) or found
+        again = read_attention(evidence, i, call)
+        worse = again is None or (again.id == "hidden-keys-get-weight" != found.id)
+        found = found if worse else again
     if found is None:
         return (
             _not_finite(case.arguments[3], got[1])
@@ -50,6 +55,29 @@ def read_empty_rows(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]]
     if found.id in ("weights-are-wrong", "output-is-wrong"):
         return found
     return dataclasses.replace(found, says=f"{start} {found.says}")
+
+
+def read_all_for_one(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
+    """Nothing but 0 or NaN, and right as soon as no row is empty."""
+    i = evidence.first_wrong()
+    got = evidence.got[i].leaves
+    if len(got) != 2 or not all(leaf.is_floating_point() for leaf in got):
+        return None
+    zero, nan = not any(bool(x.any()) for x in got), all(bool(x.isnan().all()) for x in got)
+    if not zero and not nan:
+        return None
+    q, k, v, mask = evidence.cases[i].fresh()
+    mask[~mask.any(-1), 0] = True
+    right = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf).softmax(-1)
+    out = call((q, k, v, mask))
+    if out.error is None and len(out.leaves) == 2 and out.leaves[1].shape == right.shape:
+        if close(out.leaves[1], right):
+            what = "0" if zero else "NaN"
+            says = (
+                f"Everything is {what}, and right as soon as no row is empty: one empty row spoils them all."
+            )
+            return Finding("all-rows-for-one", says, look="a condition for the whole mask: rows are meant.")
+    return None
 
 
 def _otherwise(evidence: Evidence, i: int, full: Tensor) -> tuple[str, str] | None:

@@ -91,6 +91,8 @@ def _made(tokens: list[str], vocabulary: dict[str, int], want: list[int]) -> Ite
         for other in (0, -1, None):
             both = f"{words} And: unknown words get `{other}`."
             yield both, f"{key} And: {fallback}", [vocabulary.get(change(t), other) for t in tokens]
+    either = "Id 0 is taken for a missing word: `or` and `if` count 0 as False."
+    yield either, "what counts as False.", [vocabulary.get(t) or unknown for t in tokens]
     known = [vocabulary[t] for t in tokens if t in vocabulary]
     yield "Known words only, each once.", _PLACE, list(dict.fromkeys(known))
     yield "Known words only, sorted.", _PLACE, sorted(known)

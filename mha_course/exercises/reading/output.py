@@ -47,8 +47,10 @@ def other_scores(q: Tensor, k: Tensor) -> Iterator[Step]:
     """Other comparisons of queries and keys than the scaled dot product."""
     q, k = q.double(), k.double()
     root = math.sqrt(q.shape[-1])
+    plain = (q @ k.mT).softmax(-1)
     for words, made in compared(q, k):
-        if made.shape == (*q.shape[:-1], k.shape[-2]):
+        # What a softmax can't tell from the plain product is nothing that was done otherwise.
+        if made.shape == (*q.shape[:-1], k.shape[-2]) and not near(made.softmax(-1), plain):
             yield f"{words}.", lambda s, made=made: made / root
             yield f"{words}, and not divided by anything.", lambda s, made=made: made
 
@@ -84,10 +86,17 @@ def read_output(
         if mask is not None and near(mixing.double(), bare):
             says = "The output is made with the weights from before the mask."
             return Reading("output-with-other-weights", says, _LOOK_OUTPUT)
-        found = other_than_weights(q, mask, scores, mixing) or read_weights(
-            scores, mixing, mask, tuple(other_scores(q, k)), math.sqrt(q.shape[-1])
-        )
         scale = softmax_scale(scores if mask is None else scores.masked_fill(~mask, -math.inf), mixing)
+        root = math.sqrt(q.shape[-1])
+        if scale is not None and abs(scale / root - 1) < 1e-3:
+            same = ", or the weights are squared (with d_k = 4 that is the same)" if root == 2 else ""
+            found = Reading(
+                "wrong-scale", f"The scores in them are not divided by the root of d_k{same}.", ""
+            )
+        else:
+            found = other_than_weights(q, mask, scores, mixing) or read_weights(
+                scores, mixing, mask, tuple(other_scores(q, k)), root
+            )
         if scale is not None and found is None:
             found = factor_finding([{"d_k": q.shape[-1]}], [scale], _INTO)
         says = "The output is made with other weights than those you return."
@@ -97,6 +106,26 @@ def read_output(
     for words, other in _other_values(v):
         if torch.allclose(weights @ other, output, rtol=1e-3, atol=2e-5):
             return Reading("other-values", words, "what is done to `v` before the product.")
+    scale = scale_of(weights @ v, output)
+    if scale is not None and scale > 0:
+        says = f"The output is {scale:.4g} times the product of weights and values."
+        says += next(
+            (
+                f" That is a division by {words}."
+                for words, size in (
+                    ("the root of d_v", math.sqrt(v.shape[-1])),
+                    ("d_v", v.shape[-1]),
+                    ("the root of d_k", math.sqrt(q.shape[-1])),
+                    ("d_k", q.shape[-1]),
+                    ("the number of keys", v.shape[-2]),
+                    ("the root of the number of keys", math.sqrt(v.shape[-2])),
+                    ("the number of queries", q.shape[-2]),
+                )
+                if abs(scale * size - 1) < 1e-3
+            ),
+            "",
+        )
+        return Reading("output-scaled", says, "what happens to the output after the product.")
     for words, other in _after(weights @ v, v, output):
         if torch.allclose(other.expand_as(output), output, rtol=1e-3, atol=2e-5, equal_nan=True):
             return Reading("output-changed", words, "what happens after the product with the values.")

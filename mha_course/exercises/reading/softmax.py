@@ -81,7 +81,12 @@ def read_weights(
     found = found or read_steps(scores, have, mask, more) or read_places(scores, have, mask)
     found = found or _clipped(wide, hidden, have.double(), mask) or _row_by_row(wide, have.double(), mask)
     if found is None and root != 1:
-        found = read_steps(scores * root, have, mask) or read_places(scores * root, have, mask)
+        found = None if mask is None else mask_after_softmax(wide * root, have.double(), mask)
+        left = wide.mul(root).softmax(-1) * (1.0 if mask is None else mask)
+        if mask is not None and near(left, have):
+            says = "The mask comes after the softmax, and what is left no longer sums to 1."
+            found = Reading("mask-after-softmax-and-more", says, "the order of mask and softmax.")
+        found = found or read_steps(scores * root, have, mask) or read_places(scores * root, have, mask)
         if found:
             lost = "The scores are not divided by the root of d_k. And:"
             return Reading(found.id, f"{lost} {found.says}", found.look)
@@ -185,6 +190,12 @@ def _large(scores: Tensor, have: Tensor) -> Reading | None:
     says = f"Large scores go wrong: {in_a_row(parts)}."
     if kinds["NaN"]:
         look = "what goes into `exp`: how large can it get, and how small can the sum of a row get?"
+        cut = kinds["all equal"] and any(
+            float(scores.reshape(-1, want.shape[-1])[r].max()) > 0 for r in kinds["all equal"]
+        )
+        says += (
+            " Differences between large scores get lost, as when they are cut off (a clamp)." if cut else ""
+        )
         return Reading("overflow-in-some-rows", f"{says} {_why_nan(scores, have)}".strip(), look)
     if kinds["all equal"]:
         says += " Differences between large scores get lost, as when they are clamped or rounded."

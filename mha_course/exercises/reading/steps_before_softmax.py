@@ -46,6 +46,8 @@ BEFORE: tuple[Step, ...] = (
     ("The scores are clamped to 0 ... 1.", lambda s: s.clamp(0, 1)),
     ("Scores above 1 are clamped to 1.", lambda s: s.clamp(max=1)),
     ("Scores below -1 are clamped to -1.", lambda s: s.clamp(min=-1)),
+    ("Scores above the diagonal become 0 (`tril`): a triangle that nobody asked for.", lambda s: s.tril()),
+    ("Scores below the diagonal become 0 (`triu`): a triangle that nobody asked for.", lambda s: s.triu()),
     ("The scores go through a tanh first.", lambda s: s.tanh()),
     ("The scores go through a sigmoid first.", lambda s: s.sigmoid()),
     ("The scores go through a GELU first.", lambda s: torch.nn.functional.gelu(s)),

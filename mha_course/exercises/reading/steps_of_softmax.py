@@ -40,6 +40,14 @@ POSITIVE: tuple[Step, ...] = (
     ("A sigmoid stands where the exponential belongs.", lambda s: s.sigmoid()),
     ("A softplus stands where the exponential belongs.", lambda s: torch.nn.functional.softplus(s)),
     ("`expm1` stands where the exponential belongs: 1 is taken away after it.", lambda s: torch.expm1(s)),
+    (
+        "`expm1` stands where the exponential belongs: 1 is taken away after it.",
+        lambda s: torch.expm1(s - s.amin(-1, keepdim=True)),
+    ),
+    (
+        "`expm1` stands where the exponential belongs: 1 is taken away after it.",
+        lambda s: torch.expm1(s - s.amax(-1, keepdim=True)),
+    ),
     ("1 is added after the exponential.", lambda s: s.exp() + 1),
     ("1 + score stands where the exponential belongs.", lambda s: 1 + s),
     ("A short series (1 + s + s²/2) stands where the exponential belongs.", lambda s: 1 + s + s * s / 2),

@@ -165,7 +165,34 @@ def with_values(change):
     return attention
 
 
+def scored(q, k):
+    return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+
+
+def no_case_without(q, k, v, mask=None):
+    weights = scored(q, k).masked_fill(mask == 0, -1e9).softmax(-1)
+    return weights @ v, weights
+
+
+def without_a_mask_missing(q, k, v, mask=None):
+    if mask is None:
+        raise NotImplementedError("no mask")
+    weights = scored(q, k).masked_fill(~mask, -1e9).softmax(-1)
+    return weights @ v, weights
+
+
+def filled(q, k, v, mask=None, *, by=lambda m: ~m, value=-1e9, scores=scored, dim=-1, mix=torch.matmul):
+    s = scores(q, k)
+    weights = (s if mask is None else s.masked_fill(by(mask), value)).softmax(dim)
+    return mix(weights, v), weights
+
+
+def undivided(q, k):
+    return torch.einsum("...qd,...kd->...qk", q, k)
+
+
 WRONG = [
+    ("no-scale+over-the-queries+mask-polarity", partial(filled, by=lambda m: m, scores=undivided, dim=-2)),
     ("no-scale", partial(fused, scale=lambda q, k, v: 1.0)),
     ("no-scale", partial(in_numpy, scale=lambda d_k, d_v: 1)),
     ("scale-d_k", partial(in_loops, divide=lambda q, k, v: q.shape[-1])),
@@ -255,6 +282,22 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    ("Scores of plus infinity go into the softmax", partial(filled, value=math.inf)),
+    ("`mask` is turned: `\\(n_k, n_q\\)`", partial(filled, by=lambda m: ~m.T)),
+    ("first factor is turned", partial(filled, mix=lambda w, v: w.mT @ v)),
+    ("made of `q` and `q`", partial(filled, scores=lambda q, k: scored(q, q))),
+    ("Queries and keys have changed places", partial(filled, scores=lambda q, k: scored(k, q))),
+    ("`\\*` goes entry by entry", partial(filled, mix=torch.mul)),
+    ("Turning it has moved the axes in front", partial(filled, scores=lambda q, k: q @ k.permute(1, 2, 0))),
+    ("They come with the mask", partial(filled, by=lambda m: ~m[None, None])),
+    ("division by the root of d_v", partial(filled, mix=lambda w, v: w @ v / math.sqrt(v.shape[-1]))),
+    ("A root is taken of negative numbers", partial(filled, scores=lambda q, k: undivided(q, k).sqrt())),
+    ("here is no mask", no_case_without),
+    ("NotImplementedError: no mask", without_a_mask_missing),
+    (
+        "bare dot products.*Those in it: The scores in them are not divided",
+        lambda q, k, v, mask=None: (filled(q, k, v, mask, scores=undivided)[0], undivided(q, k)),
+    ),
     ("root of n_q", partial(core, scale=lambda q, k, v: q.shape[-2] ** -0.5)),
     ("root of b", partial(core, scale=lambda q, k, v: q.shape[0] ** -0.5)),
     ("divided by 8, whatever", partial(fused, scale=lambda q, k, v: 1 / 8)),

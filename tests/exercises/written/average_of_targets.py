@@ -82,6 +82,18 @@ def with_einsum(values, targets):
     return torch.einsum("n,nd->d", weights, values)
 
 
+def row_of_weights(values, targets):
+    weights = torch.zeros(values.shape[0])
+    weights[targets] = 1 / len(targets)
+    return weights
+
+
+def whole_division(values, targets):
+    weights = torch.zeros(values.shape[0])
+    weights[targets] = 1 // len(targets)
+    return weights @ values
+
+
 WRONG = [
     ("sum-for-average", lambda values, targets: sum(values[t] for t in targets)),
     ("sum-for-average", partial(row, weight=lambda v, t: 1.0)),
@@ -123,6 +135,11 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    ("The two factors have changed places", lambda v, t: v @ row_of_weights(v, t)),
+    ("laid along the last axis", lambda v, t: (row_of_weights(v, t) * v).sum(0)),
+    ("`mean` goes over nothing", lambda v, t: v[t[0] : t[1] + 1].mean(0)),
+    ("raised to a broken power", lambda v, t: v[t].prod(0) ** (1 / len(t))),
+    ("1 // 2 is 0", whole_division),
     ("smallest value", lambda values, targets: values[targets].amin(0)),
     ("middle value", lambda values, targets: values[targets].median(0).values),
     ("multiplied with each other", lambda values, targets: values[targets].prod(0)),

@@ -94,7 +94,64 @@ def columns(w, mask):
     return w.masked_fill(nothing(mask), 0.0)
 
 
+def scored(q, k):
+    return q @ k.mT / math.sqrt(q.size(-1))
+
+
+def without_gradients(q, k, v, mask):
+    with torch.no_grad():
+        return safe(q, k, v, mask)
+
+
+def rows_as_an_index(q, k, v, mask):
+    weights = scored(q, k).masked_fill(~mask, -1e9).softmax(-1)
+    weights[~mask.any(-1)] = 0
+    return weights @ v, weights
+
+
+def columns_for_rows(q, k, v, mask):
+    weights = scored(q, k).masked_fill(~mask, -1e9).softmax(-1)
+    return mixed(weights.masked_fill(~mask.any(-2, keepdim=True), 0), v)
+
+
+def axis_lost(q, k, v, mask):
+    weights = scored(q, k).masked_fill(~mask, -1e9).softmax(-1)
+    return mixed(weights.masked_fill(~mask.any(-1), 0), v)
+
+
+def all_or_nothing(q, k, v, mask):
+    if (~mask.any(-1)).any():
+        return mixed(torch.zeros_like(scored(q, k)), v)
+    return mixed(scored(q, k).masked_fill(~mask, -1e9).softmax(-1), v)
+
+
+def turned_then_cut(q, k, v, mask):
+    weights = scored(q, k).masked_fill(mask, -1e9).softmax(-1) * mask
+    return weights @ v, weights
+
+
+def turned_then_cut_too(q, k, v, mask):
+    weights = torch.where(mask, torch.tensor(-1e9), scored(q, k)).softmax(dim=-1)
+    return mixed(torch.where(mask, weights, torch.zeros(())), v)
+
+
+def zeros_then_cut(q, k, v, mask):
+    weights = (scored(q, k) * mask).softmax(-1) * mask
+    return weights @ v, weights
+
+
+def zeros_then_cut_too(q, k, v, mask):
+    powers = scored(q, k).masked_fill(~mask, 0).exp()
+    return mixed((powers / powers.sum(-1, keepdim=True)).masked_fill(~mask, 0), v)
+
+
 WRONG: list[tuple[str, Callable]] = [
+    ("empty-rows-uniform", columns_for_rows),
+    ("polarity-then-masked", turned_then_cut),
+    ("polarity-then-masked", turned_then_cut_too),
+    ("hidden-scores-zero-then-masked", zeros_then_cut),
+    ("hidden-scores-zero-then-masked", zeros_then_cut_too),
+    ("mask-after-softmax+no-scale", lambda q, k, v, mask: mixed((q @ k.mT).softmax(-1) * mask, v)),
     ("empty-rows-nan", lambda q, k, v, mask: mixed(scores(q, k).masked_fill(~mask, -INF).softmax(-1), v)),
     ("empty-rows-nan", lambda q, k, v, mask: by_hand(q, k, v, mask, total=lambda e: e.sum(-1, keepdim=True))),
     ("empty-rows-nan", lambda q, k, v, mask: hidden_far_below(q, k, v, mask, -INF, lambda w, m: w * m)),
@@ -399,12 +456,21 @@ RIGHT: list[Callable] = [
     lambda q, k, v, mask: hidden_far_below(q, k, v, mask, late=lambda w, m: w * m),
     lambda q, k, v, mask: hidden_far_below(q, k, v, mask, -INF, lambda w, m: torch.where(w.isnan(), 0.0, w)),
     lambda q, k, v, mask: hidden_far_below(q, k, v, mask, torch.finfo(q.dtype).min, columns),
-    lambda q, k, v, mask: [t.detach() for t in safe(q, k, v, mask)],
     lambda q, k, v, mask: tuple(t.to(q.dtype) for t in safe(q.double(), k.double(), v.double(), mask)),
 ]
 
 # The pattern that the message must match, and the answer.
 UNLISTED: list[tuple[str, Callable]] = [
+    ("no gradient reaches `q` and `k`", lambda q, k, v, mask: mixed(safe(q, k, v, mask)[1].detach(), v)),
+    ("no gradient reaches the inputs", without_gradients),
+    ("no gradient", lambda q, k, v, mask: [t.detach() for t in safe(q, k, v, mask)]),
+    ("boolean index of shape `\\(n_q\\)` is laid on the first axis", rows_as_an_index),
+    ("`any` takes its axis away", axis_lost),
+    ("right as soon as no row is empty", all_or_nothing),
+    (
+        "weights of empty rows hold NaN",
+        lambda q, k, v, mask: mixed((q @ k.mT).masked_fill(~mask, -math.inf).softmax(-1), v),
+    ),
     (
         "divided by the root of n_k",
         lambda q, k, v, mask: safe(q, k, v, mask, score=lambda q, k: q @ k.mT / k.shape[-2] ** 0.5),

@@ -133,6 +133,12 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    ("chooses among the 2 heads here", lambda v, t: torch.cat([v[x, i] for i, x in enumerate(t)])),
+    ("chooses among the 2 heads here", lambda v, t: v[t].flatten()),
+    (
+        "`\\(n, h, d_v\\)`. It is one of `targets`",
+        lambda v, t: torch.cat([v.transpose(0, 1)[i, x] for i, x in enumerate(t)]),
+    ),
     ("Part 1 holds head 2's value at token 3", partial(looped, head=lambda i, h: h - 1)),
     ("Part 1 holds head 2's value at token 3", partial(looped, head=lambda i, h: (i + 1) % h)),
     ("Part 1 holds head 1's value at token 1", partial(looped, target=lambda i, t: t[-1])),

@@ -73,6 +73,7 @@ def root_of_k(q, k):
 
 
 WRONG = [
+    ("wrong-axes-turned", lambda q, k: q @ k.permute(1, 2, 0) / math.sqrt(q.shape[-1])),
     ("no-scale", lambda q, k: torch.einsum("bqd,bkd->bqk", q, k)),
     ("no-scale", partial(in_numpy, scale=lambda q, k: 1)),
     (
@@ -138,6 +139,10 @@ def over(text):
 
 
 UNLISTED = [
+    ("`\\*` goes entry by entry", lambda q, k: (q * k).sum(-1) / math.sqrt(q.shape[-1])),
+    ("A root is taken of negative numbers", lambda q, k: torch.sqrt(q @ k.mT) / q.shape[-1]),
+    ("The letter `n` stands for two", lambda q, k: torch.einsum("...nd,...ne->...de", q, k) / 2),
+    ("first factor is turned .* second is not", lambda q, k: q.mT @ k / math.sqrt(q.shape[-1])),
     ("multiplied by d_k", over("1 / d_k")),
     ("divided by n_k", over("n_k")),
     ("divided by n_q", over("n_q")),

@@ -96,7 +96,21 @@ def total_goes_on(scores):
     return out
 
 
+def first_axis(scores):
+    out = torch.zeros_like(scores)
+    for i in range(scores.shape[0]):
+        powers = (scores[i] - scores[i].max()).exp()
+        out[i] = powers / powers.sum()
+    return out
+
+
 WRONG = [
+    (
+        "loop-over-first-axis",
+        lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
+    ),
+    ("loop-over-first-axis", first_axis),
+    ("loop-over-first-axis", lambda s: torch.stack([one.flatten().softmax(0).view_as(one) for one in s])),
     ("over-the-queries", lambda s: torch.stack([F.softmax(c, 0) for c in s.unbind(1)], 1)),
     ("over-the-queries", columns_in_loops),
     ("over-the-queries", lambda s: nn.Softmax(dim=0)(s)),
@@ -139,7 +153,6 @@ RIGHT = [
     partial(in_numpy, by=lambda s: s.max(-1, keepdims=True)),
     lambda s: torch.softmax(s, dim=-1),
     lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(),
-    lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
     lambda s: F.normalize((s - s.max(-1, keepdim=True)[0]).exp(), p=1, dim=-1),
     lambda s: s.log_softmax(-1).exp(),
     lambda s: torch.einsum("...q,...->...q", (e := (s - s.amax(-1, True)).exp()), 1 / e.sum(-1)),
@@ -149,6 +162,12 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    ("`sum` takes its axis away.*`n_q` = 4 meets `n_k` = 6", lambda s: s.exp() / s.exp().sum(-1)),
+    ("`max` takes its axis away", lambda s: shares((s - s.max(-1).values).exp())),
+    ("`logsumexp` takes its axis away", lambda s: (s - torch.logsumexp(s, dim=1)).exp()),
+    ("as when they are cut off", lambda s: shares(s.clamp(max=50).exp())),
+    ("^`expm1` stands", lambda s: shares(torch.expm1(s - s.amin(-1, keepdim=True)))),
+    ("above the diagonal become 0", lambda s: torch.softmax(s.tril(), -1)),
     ("down the columns.*NaN", lambda s: shares(s.exp(), 0)),
     ("down the columns", lambda s: (e := (s - s.amax(-1, True)).exp()) / e.sum(0)),
     ("wrong for a batch.*over the queries", lambda s: s.softmax(1)),

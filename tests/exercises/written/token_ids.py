@@ -202,6 +202,8 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    ("Id 0 is taken for a missing word", lambda t, v: [v.get(x) or v["<unk>"] for x in t]),
+    ("have two arguments changed places", lambda vocabulary, tokens: [vocabulary.get(t, 1) for t in tokens]),
     ("in capitals before", lambda t, v: [v.get(x.upper(), v["<unk>"]) for x in t]),
     ("capital first letter", lambda t, v: [v.get(x.capitalize(), v["<unk>"]) for x in t]),
     ("looked up letter by letter", lambda t, v: [v.get(c, v["<unk>"]) for x in t for c in x]),
