@@ -115,10 +115,10 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    ("shape", lambda w, targets: vector(w, targets)[0]),
-    ("0", lambda w, targets: torch.zeros(len(w))),
-    ("", lambda w, targets: vector(w, targets).round(decimals=1)),
-    ("", lambda w, targets: vector(w, targets).flip(0)),
-    ("", lambda w, targets: 100 * vector(w, targets)),
-    ("", lambda w, targets: vector(w, targets) ** 2),
+    ("Only the first head", lambda w, targets: vector(w, targets)[0]),
+    ("Everything is 0", lambda w, targets: torch.zeros(len(w))),
+    ("rounded to one decimal", lambda w, targets: vector(w, targets).round(decimals=1)),
+    ("right|reversed|sorted", lambda w, targets: vector(w, targets).flip(0)),
+    ("multiplied by 100", lambda w, targets: 100 * vector(w, targets)),
+    ("squared", lambda w, targets: vector(w, targets) ** 2),
 ]

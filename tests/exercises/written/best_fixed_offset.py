@@ -95,9 +95,9 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    ("", lambda targets, largest: largest),
-    ("", lambda targets, largest: -largest),
-    ("", lambda targets, largest: 3 * tried(targets, largest)),
-    ("", lambda targets, largest: 2 * tried(targets, largest)),
-    ("", lambda targets, largest: tried(targets, largest) + 7),
+    ("yours is `3`", lambda targets, largest: largest),
+    ("yours is `-3`", lambda targets, largest: -largest),
+    ("3 times what it should be", lambda targets, largest: 3 * tried(targets, largest)),
+    ("2 times what it should be", lambda targets, largest: 2 * tried(targets, largest)),
+    ("yours is `5`", lambda targets, largest: tried(targets, largest) + 7),
 ]

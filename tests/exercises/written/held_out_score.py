@@ -97,10 +97,10 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    ("", lambda hits, asked: 1 - sliced(hits, asked)),
-    ("", lambda hits, asked: 100 * sliced(hits, asked)),
-    ("0", lambda hits, asked: 0 * sliced(hits, asked)),
-    ("", lambda hits, asked: hits[1::2].sum() / asked[1::2].sum()),
-    ("", lambda hits, asked: sliced(hits, asked) ** 2),
-    ("number", lambda hits, asked: float(sliced(hits, asked))),
+    ("times what it should be", lambda hits, asked: 1 - sliced(hits, asked)),
+    ("multiplied by 100", lambda hits, asked: 100 * sliced(hits, asked)),
+    ("have no effect", lambda hits, asked: 0 * sliced(hits, asked)),
+    ("times what it should be", lambda hits, asked: hits[1::2].sum() / asked[1::2].sum()),
+    ("times what it should be", lambda hits, asked: sliced(hits, asked) ** 2),
+    ("a tensor is wanted", lambda hits, asked: float(sliced(hits, asked))),
 ]
