@@ -9,6 +9,7 @@ from mha_course.exercises.exercise import Case
 from mha_course.exercises.reading.meeting_tensors import Known, Met, recognised, where_it_stopped
 
 _PRODUCTS = {"matmul", "__matmul__", "__rmatmul__", "bmm", "mm", "baddbmm", "dot", "mv"}
+_SHAPES = {"view", "reshape", "unflatten"}
 _BY_FEATURES = "Queries and keys are compared feature by feature: `d_k` should meet `d_k`."
 _COLUMNS = "A head owns columns of the matrix: its first axis meets the features of `x`."
 _BLOCKS = "Each head meets its own rows of W_O, as many as it has features."
@@ -18,12 +19,14 @@ def do_not_meet(
     case: Case, known: Callable[[tuple[Any, ...]], list[Known]], call: Callable[[tuple[Any, ...]], Any]
 ) -> str:
     """What stood in the step that failed, and why it doesn't fit; "" when that can't be told."""
-    step, tensors = where_it_stopped(lambda: call(case.fresh()))
-    if len(tensors) < 2:
-        return ""
+    step, tensors, numbers = where_it_stopped(lambda: call(case.fresh()))
     sizes = {"d_k": case.sizes["d_model"] // case.sizes["h"]} if {"h", "d_model"} <= set(case.sizes) else {}
     sizes |= case.sizes
     there = known(case.fresh())
+    if step in _SHAPES and len(tensors) == 1:
+        return _asked(recognised(tensors[0], there, sizes), numbers, sizes)
+    if len(tensors) < 2:
+        return ""
     a, b = (recognised(tensor, there, sizes) for tensor in tensors[:2])
     if step in _PRODUCTS:
         return _product(a, b)
@@ -39,6 +42,20 @@ def do_not_meet(
             f"{_upper(a.known.words)} stand as {a.shown}, the mask as {b.shown}. Axes meet from the last one "
             "on: an axis that was put into the mask (or turned) is in the way."
         )
+    return ""
+
+
+def _asked(a: Met, numbers: tuple[int, ...], sizes: dict[str, int]) -> str:
+    """A shape asked for, with a size that the tensor doesn't have."""
+    if a.known is None:
+        return ""
+    within = {symbol for axis in a.axes for symbol in axis.split(" * ")}
+    within |= {"h", "d_k"} if "d_model" in within else set()
+    for number in numbers:
+        names = [name for name, size in sizes.items() if size == number]
+        if number > 1 and len(names) == 1 and names[0] not in within:
+            there = f"{a.known.words}, {a.shown}, has none"
+            return f"The shape asked for has `{names[0]}` = {number}, and {there}."
     return ""
 
 
@@ -125,6 +142,8 @@ def _fusing(a: Met, b: Met) -> str:
         return "W_O stands on the left. It multiplies from the right here."
     if b.role != "w_o":
         return ""
+    if b.form == "rows":
+        return f"The head has {a.tensor.shape[-1]} features and meets {len(b.tensor)} rows of W_O. {_BLOCKS}"
     if b.form == "columns":
         return f"These are columns of W_O. {_BLOCKS}"
     if a.form == "sum":

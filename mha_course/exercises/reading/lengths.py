@@ -73,6 +73,9 @@ def _table(opened: Tensor, case: Case) -> tuple[Tensor | None, list[Part]]:
     ):
         says = "This is a causal mask: `lengths` plays no part."
         return None, [Part("causal-mask", says, "where `lengths` takes part.")]
+    if shape[-2:] == (n, n) and torch.equal(opened, _triangle(n).expand(shape)):
+        says = "This is a causal mask, the same for each sentence: `lengths` plays no part."
+        return None, [Part("causal-mask", says, "where `lengths` takes part.")]
     if not sentences:
         says += " No axis is left for the sentences: they have one mask in common, or were cut off."
         return None, [Part("no-axis-of-sentences", says, "what happens to the axis of `lengths`.")]

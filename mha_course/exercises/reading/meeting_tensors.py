@@ -59,7 +59,7 @@ class _Caught(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.step, self.tensors = "", ()
+        self.step, self.tensors, self.numbers = "", (), ()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -70,6 +70,7 @@ class _Caught(TorchFunctionMode):
             if not self.step:
                 self.step = getattr(func, "__name__", "")
                 self.tensors = tuple(_tensors((*args, *(kwargs or {}).values())))
+                self.numbers = tuple(_numbers((*args, *(kwargs or {}).values())))
             raise
 
 
@@ -83,11 +84,21 @@ def _tensors(things: Sequence[Any]) -> list[Tensor]:
     return found
 
 
-def where_it_stopped(call: Callable[[], Any]) -> tuple[str, tuple[Tensor, ...]]:
-    """The name of PyTorch's step that failed in a call, and its tensors; ("", ()) when none did."""
+def _numbers(things: Sequence[Any]) -> list[int]:
+    found = []
+    for thing in things:
+        if isinstance(thing, (list, tuple)):
+            found += _numbers(thing)
+        elif isinstance(thing, int) and not isinstance(thing, bool):
+            found.append(thing)
+    return found
+
+
+def where_it_stopped(call: Callable[[], Any]) -> tuple[str, tuple[Tensor, ...], tuple[int, ...]]:
+    """The name of PyTorch's step that failed in a call, its tensors and numbers; "" when none did."""
     with _Caught() as caught:
         call()
-    return caught.step, caught.tensors
+    return caught.step, caught.tensors, caught.numbers
 
 
 def recognised(tensor: Tensor, known: Sequence[Known], sizes: dict[str, int]) -> Met:
@@ -96,7 +107,24 @@ def recognised(tensor: Tensor, known: Sequence[Known], sizes: dict[str, int]) ->
         axes = _order(tensor, one)
         if axes:
             return Met(one, axes, tensor)
+    for one in known:
+        if one.form == "whole" and one.tensor.ndim == tensor.ndim == 2:
+            part = _rows(tensor, one)
+            if part:
+                return Met(part, (str(len(tensor)), one.axes[1]), tensor)
     return Met(None, tuple(_symbol(size, sizes) for size in tensor.shape), tensor)
+
+
+def _rows(tensor: Tensor, known: Known) -> Known | None:
+    """Neighbouring rows of a matrix, however many."""
+    whole, count = known.tensor, len(tensor)
+    if tensor.shape[1] != whole.shape[1] or not 0 < count < len(whole):
+        return None
+    for start in range(len(whole) - count + 1):
+        if torch.equal(tensor, whole[start : start + count]):
+            words = f"{count} row{'s' * (count > 1)} of {known.words}"
+            return Known(words, known.role, "rows", (str(count), known.axes[1]), tensor)
+    return None
 
 
 def _order(tensor: Tensor, known: Known) -> tuple[str, ...]:

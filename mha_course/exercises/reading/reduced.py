@@ -119,13 +119,14 @@ def _unfilled(axes: Axes, have: np.ndarray, wanted: tuple[int, ...]) -> Finding 
         covered[tuple(index)] = True
     rest = int((empty & ~covered).sum())
     fine = np.allclose(have[~empty], right[~empty], rtol=1e-4, atol=1e-4)
-    if whole:
+    written = _written_over(axes, have)
+    if whole and not written:
         are = "are" if len(whole) > 1 or "s " in whole[0] else "is"
         says = f"{in_a_row(whole)} {are} 0 throughout"
         says += f", and {rest} numbers elsewhere: no number" if rest else ": no number"
     else:
         says = f"{int(empty.sum())} of {have.size} numbers are 0"
-        says += f", and {written}" if (written := _written_over(axes, have)) else ": no number"
+        says += f", and {written}" if written else ": no number"
         if written:
             return Finding("never-filled", f"{says}.", look="where each block begins, and how wide it is.")
     says = f"{says[0].upper()}{says[1:]} of the input is there." + (" All others are right." if fine else "")
@@ -146,7 +147,7 @@ def _written_over(axes: Axes, have: np.ndarray) -> str:
             return ""
         if same and same[0] % d_k == 0:
             starts[same[0] // d_k] = place
-    if len(starts) < h:
+    if len(starts) < h or all(place == i * d_k for i, place in starts.items()):
         return ""
     listed = in_a_row([f"head {i + 1} begins in column {place}" for i, place in sorted(starts.items())])
     return f"the blocks lie over one another: {listed}"

@@ -242,3 +242,14 @@ def dealt(z, w):
 
 
 UNLISTED += SHARES
+
+
+def rows_by_tokens(z, w):
+    d_v = w.shape[0] // z.shape[2]
+    return torch.stack([z[:, i] @ w[i * d_v : (i + 1) * d_v] for i in range(z.shape[1])], 1)
+
+
+UNLISTED += [
+    ("`n` = 5, and `w_o`.* has none", lambda z, w: z @ w.reshape(z.shape[2], z.shape[3], -1)),
+    ("4 features and meets 2 rows of W_O", rows_by_tokens),
+]

@@ -249,3 +249,14 @@ UNLISTED = [
     (r"dropout", lambda x: F.dropout(right(x))),
     (r"`12` stands in the code", lambda x: x.transpose(1, 2).reshape(*x.transpose(1, 2).shape[:2], 12)),
 ]
+
+
+def one_feature_apart(x):
+    b, h, n, d_k = x.shape
+    out = x.new_zeros(b, n, h * d_k)
+    for i in range(h):
+        out[:, :, i : i + d_k] = x[:, i]
+    return out
+
+
+UNLISTED += [("blocks lie over one another", one_feature_apart)]

@@ -252,3 +252,11 @@ UNLISTED: list[tuple[str, Callable]] = [
 
 
 UNLISTED += LENGTHS
+
+
+UNLISTED += [
+    (
+        "causal mask, the same for each sentence",
+        lambda lengths, n: torch.ones(len(lengths), 1, n, n).tril().bool(),
+    ),
+]

@@ -180,3 +180,14 @@ UNLISTED = [
     (r"stops with an error", lambda w: torch.cat(w, 1)[0, 0, 0, 0]),
     (r"`5` stands in the code", lambda w: w.transpose(0, 1).reshape(5, -1)),
 ]
+
+
+def one_column_apart(w_heads):
+    h, d_model, d_k = w_heads.shape
+    big = w_heads.new_zeros(d_model, h * d_k)
+    for i in range(h):
+        big[:, i : i + d_k] = w_heads[i]
+    return big
+
+
+UNLISTED += [("blocks lie over one another", one_column_apart)]
