@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import LabPage
+from tests.browser.lab import Chromium, LabPage, LabServer
 
 CELLS = [
     "from mha_course import widgets",
@@ -83,3 +83,18 @@ def test_dark_theme_repaints(page: LabPage) -> None:
     expect(widget).to_have_attribute("data-theme", "dark")
     assert chip.evaluate("e => e.style.background") != before
     page.set_theme("light")
+
+
+def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
+    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+    server.write_notebook("narrow_translation_stepper.ipynb", CELLS)
+    page.open("narrow_translation_stepper.ipynb")
+    page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
+    page.run_all(120)
+    widget = page.page.locator(".mha-widget.mha-step")
+    button(widget, "all").click()
+    assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
+    for target in widget.locator("button").all():
+        assert target.bounding_box()["height"] >= 24
+    assert page.console_errors == [] and page.foreign_requests == []
+    page.page.context.close()

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
 
-from mha_course.models.translator import Translator, TranslatorSizes, fresh_translator
+from mha_course.models.translator import (
+    CARD,
+    FILE,
+    Translator,
+    TranslatorSizes,
+    fresh_translator,
+    save_translator,
+)
 from mha_course.text.course_language.translation import draw_pairs
+from mha_course.training import record_translation
 from mha_course.training.record_translation import alignment_of, cross_attention, held_out_pairs, right_words
 from mha_course.training.train_gloss import Recipe
 from mha_course.training.train_translation import train_translation
@@ -122,3 +133,20 @@ def test_held_out_pairs_were_not_trained_on() -> None:
     fresh = held_out_pairs(PAIRS, 40)
     assert len(fresh) == 40
     assert {p.sentence.words for p in fresh}.isdisjoint({p.sentence.words for p in PAIRS})
+
+
+def test_a_run_from_start_to_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    longer = list(draw_pairs(12, seed=9, shortest=12, longest=14))
+    monkeypatch.setattr(record_translation, "longer_pairs", lambda: longer)
+    recipe, seen = Recipe(steps=4, rate=1e-3, warm_up=2), []
+    model, seconds = record_translation.train_one(SMALL, recipe, 5, PAIRS, seen.append)
+    assert [step.number for step in seen] == [1, 2, 3, 4] and seconds > 0 and not model.training
+    save_translator(model, tmp_path / FILE)
+    told = record_translation.told(model, 5, seconds, PAIRS[:30])
+    record_translation.put_translator_card(tmp_path, SMALL, recipe, [told])
+    card = json.loads((tmp_path / CARD).read_text(encoding="utf-8"))
+    assert card["seeds"] == [told] and card["sizes"]["h"] == 3 and card["recipe"]["steps"] == 4
+    assert card["sha256"] == hashlib.sha256((tmp_path / FILE).read_bytes()).hexdigest()
+    layer, head = told["alignment"]["best"]
+    assert told["alignment"]["heads"][layer][head] == told["alignment"]["best_head"]
+    assert told["seed"] == 5 and told["longer"]["exact"] == 0
