@@ -146,8 +146,8 @@ class Reveal:
 
 
 _NOTHING_KEPT = (
-    "No prediction kept. Say what you expect in the form above, press “Keep my prediction”, then run this cell "
-    "again."
+    "No prediction kept. Say what you expect in the form above, press “Keep my prediction”, then run this "
+    "cell again."
 )
 # JupyterLab's own colours: the note then follows its theme, and has a readable default elsewhere.
 _BOX = (
