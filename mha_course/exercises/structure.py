@@ -98,7 +98,11 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
                 "returned-nothing", f"You return `None` for the {returns[i].name}.", look="the `return` line."
             )
         if word == "nothing":
-            return Finding("returned-nothing", "It returns nothing (`None`).", look="the `return` line.")
+            return Finding(
+                "returned-nothing",
+                "It returns nothing (`None`).",
+                look="whether every way through it ends in a `return`.",
+            )
         if word.startswith("on "):
             return Finding("wrong-device", f"The result lies {word}; the input lies on the CPU.")
         if word in ("", "numpy") or (word == "list" and kind == "numbers"):
