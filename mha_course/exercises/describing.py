@@ -11,20 +11,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mha_course.exercises.asked_shapes import sizes_at_work
-from mha_course.exercises.causes import cause
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
-from mha_course.exercises.exercise import Case, Returned
+from mha_course.exercises.exercise import Returned
 from mha_course.exercises.outcome import Outcome, close, differing
 from mha_course.exercises.probing import probe
+from mha_course.exercises.raised import raised
 from mha_course.exercises.reading.changed_afterwards import changed_afterwards
-from mha_course.exercises.reading.do_not_meet import do_not_meet
 from mha_course.exercises.reading.factors import factor_by_trying, scale_of, times_right
-from mha_course.exercises.reading.failing_step import failing_step
 from mha_course.exercises.reading.first_nan import first_nan
 from mha_course.exercises.reading.shapes import read_shape
 from mha_course.exercises.reading.weights import nearly
-from mha_course.exercises.refusing import badly_refused, not_refused
+from mha_course.exercises.refusing import not_refused
 from mha_course.exercises.structure import structure
 from mha_course.exercises.witness import counted, number, witness
 
@@ -49,7 +46,7 @@ def describe(evidence: Evidence, call: Callable[[tuple[Any, ...]], Outcome]) -> 
         if finding:
             return _with_only_right(evidence, finding, i)
     if got.error is not None:
-        return _error(evidence, case, got, call)
+        return raised(evidence, case, got, call)
     if case.refuses:
         return not_refused(evidence, case, got)
     finding = structure(evidence, i)
@@ -183,46 +180,6 @@ def _counts(evidence: Evidence) -> Finding | None:
     return None
 
 
-def _error(
-    evidence: Evidence, case: Case, got: Outcome, call: Callable[[tuple[Any, ...]], Outcome]
-) -> Finding:
-    at = f"\nIn your {_quoted(got.line)}" if got.line else ""
-    name, sizes = evidence.exercise.name, f" ({case.in_words()})" if case.sizes else ""
-    error = got.error
-    if case.refuses and isinstance(error, (RecursionError, SystemExit)):
-        return badly_refused(case, got, at)
-    if isinstance(error, RecursionError):
-        return Finding("endless-recursion", f"`{name}` calls itself without end.{at}")
-    if isinstance(error, SystemExit):
-        return Finding("exits", f"`{name}` ends the program (`exit`) instead of returning something.{at}")
-    if isinstance(error, UnboundLocalError):
-        says = f"A name is used before it has a value: `{_code(got.error_text)}`{at}"
-        return Finding(
-            "unknown-name", says, look="where that name gets its value, and whether it always does."
-        )
-    if isinstance(error, NameError):
-        says = f"It stops because a name is not known here: `{_code(got.error_text)}`{at}"
-        return Finding("unknown-name", says, look="the spelling of the name, and whether it is an argument.")
-    if case.refuses:
-        return badly_refused(case, got, at)
-    right = [label for label in evidence.labels(True) if label not in evidence.labels(False)]
-    only = f"\nIt is right {in_a_row(right)}." if right else ""
-    when = f"{case.label[:1].upper()}{case.label[1:]}{sizes}"
-    stop = f"{when} it stops with an error: `{_code(got.error_text)}`{at}{only}"
-    means, look = cause(error, got.error_text)
-    means = sizes_at_work(case, got.error_text) or means
-    known, told = evidence.exercise.on_the_way, ""
-    # What stood there is recognised by its numbers; whatever goes wrong with that, the sizes remain.
-    with contextlib.suppress(Exception):
-        told = do_not_meet(case, known, call) if known else ""
-        means = told or means
-    with contextlib.suppress(Exception):
-        step, where = failing_step(evidence.exercise, case, call) if not told else ("", "")
-        means, look = step or means, where or look
-    look = look if got.line else look.replace("the line named", "the error's text")
-    return Finding("raised", f"{stop}\n{means}" if means else stop, look=look)
-
-
 def _numbers(evidence: Evidence, returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
     if not want.is_floating_point():
         if want.dtype == torch.bool and torch.equal(want, ~have):
@@ -340,15 +297,6 @@ def _with_only_right(evidence: Evidence, finding: Finding, i: int) -> Finding:
     says = f"It is right {where}, and wrong {evidence.cases[i].label}. {finding.says}"
     id_ = finding.id if finding.id not in ("different-numbers",) else "right-in-some-cases"
     return Finding(id_, says, finding.witness, finding.look)
-
-
-def _quoted(line: str) -> str:
-    place, _, text = line.partition(": ")
-    return f"{place}: `{_code(text)}`" if text else place
-
-
-def _code(text: str) -> str:
-    return text.replace("`", "'").replace("\n", " ")
 
 
 def _plural(word: str) -> str:

@@ -44,8 +44,8 @@ def remark_on_mask(fn: Any, finding: Finding) -> str:
     called = {name for part in every for name in part.co_names} & {"any", "all", "amax"}
     if called and finding.id == "empty-rows-uniform":
         return (
-            f"`{min(called)}` stands in it, and finds no empty row: a row goes along the keys. Over which "
-            "axis does it go?"
+            f"`{min(called)}` stands in it. Does it go along the keys, as the rows do, and are the rows that "
+            "it finds set to 0 after the softmax?"
         )
     if called and finding.id == "mask-ignored":
         return (

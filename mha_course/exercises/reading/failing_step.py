@@ -192,7 +192,8 @@ def _index(case: Case, step: Step, names: dict[str, Any], text: str) -> Said:
     at, axis, size = (int(number) for number in far.groups())
     what = AXES.get(symbol(case, size), "entries")
     source = next((name for name, given in names.items() if isinstance(given, list) and at in given), "")
-    comes = f" It is one of `{source}`, and those count along another axis." if source else ""
+    last = f" Counting starts at 0, so the last one is {size - 1}." if at == size else ""
+    comes = f" It is one of `{source}`, and those count along another axis." if source else last
     return (
         f"`{at}` chooses among the {size} {what} here, axis {axis} of {named(case, tensor.shape)}.{comes}",
         "which index counts what: the axes stand in the order of the shape.",

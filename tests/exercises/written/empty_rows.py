@@ -109,11 +109,6 @@ def rows_as_an_index(q, k, v, mask):
     return weights @ v, weights
 
 
-def columns_for_rows(q, k, v, mask):
-    weights = scored(q, k).masked_fill(~mask, -1e9).softmax(-1)
-    return mixed(weights.masked_fill(~mask.any(-2, keepdim=True), 0), v)
-
-
 def axis_lost(q, k, v, mask):
     weights = scored(q, k).masked_fill(~mask, -1e9).softmax(-1)
     return mixed(weights.masked_fill(~mask.any(-1), 0), v)
@@ -146,7 +141,6 @@ def zeros_then_cut_too(q, k, v, mask):
 
 
 WRONG: list[tuple[str, Callable]] = [
-    ("empty-rows-uniform", columns_for_rows),
     ("polarity-then-masked", turned_then_cut),
     ("polarity-then-masked", turned_then_cut_too),
     ("hidden-scores-zero-then-masked", zeros_then_cut),
