@@ -34,6 +34,15 @@ def step(widget: Locator) -> int:
     return int(widget.locator("[role=progressbar]").get_attribute("aria-valuenow"))
 
 
+def type_and_run(lab: LabPage, code: str) -> None:
+    """Put code in the place of the last cell's, and run it; doesn't wait for its end."""
+    lab.page.locator(".jp-CodeCell .cm-content").last.click()
+    lab.page.keyboard.press("Control+a")
+    lab.page.keyboard.type(code)
+    lab.page.keyboard.press("Shift+Enter")
+    expect(lab.page.locator(".jp-CodeCell .jp-InputArea-prompt", has_text="[*]")).to_have_count(1)
+
+
 @pytest.fixture
 def closing(lab: LabPage) -> Iterator[LabPage]:
     """Afterwards the kernel goes, and with it the process that trains."""
@@ -67,10 +76,7 @@ def test_stop_is_the_first_click_while_a_cell_is_busy(closing: LabPage) -> None:
     cells = (SHORT.format(steps=STEPS, seed=2), "live", "live.start()", "1")
     widget = notebook(lab, "live_first_click.ipynb", *cells)
     expect(widget.locator("[data-fact=words]")).to_contain_text("loss", timeout=SOON)
-    lab.page.locator(".jp-CodeCell .cm-content").last.click()
-    lab.page.keyboard.press("Control+a")
-    lab.page.keyboard.type("import time; begun = time.monotonic()\nwhile time.monotonic() < begun + 25: pass")
-    lab.page.keyboard.press("Shift+Enter")
+    type_and_run(lab, "import time; begun = time.monotonic()\nwhile time.monotonic() < begun + 25: pass")
     busy = lab.page.locator(".jp-CodeCell .jp-InputArea-prompt", has_text="[*]")
     expect(busy).to_have_count(1)
     before = step(widget)
@@ -87,7 +93,7 @@ def test_stop_is_the_first_click_while_a_cell_is_busy(closing: LabPage) -> None:
 
 def test_interrupt_stops_and_the_same_cell_goes_on(closing: LabPage) -> None:
     lab = closing
-    cells = (SHORT.format(steps=STEPS, seed=3), "live = widgets.LiveTraining(seed=3)\nlive")
+    cells = (SHORT.format(steps=STEPS, seed=3), "live = widgets.LiveTraining(seed=3)\nlive", "1")
     widget = notebook(lab, "live_interrupt.ipynb", *cells)
     button(widget).click()
     expect(widget.locator("[data-fact=words]")).to_contain_text("loss", timeout=SOON)
@@ -99,12 +105,14 @@ def test_interrupt_stops_and_the_same_cell_goes_on(closing: LabPage) -> None:
     lab.run_cell(1)
     again = lab.page.locator(".mha-widget.mha-live").last
     expect(again).to_have_attribute("data-state", "running", timeout=SOON)
-    lab.page.wait_for_timeout(2_500)
+    moved_on = again.locator("[role=progressbar]")
+    expect(moved_on).not_to_have_attribute("aria-valuenow", str(stood), timeout=SOON)
     assert step(again) > stood
-    # An interrupt of a running cell stops the training, too.
-    lab.page.locator(".jp-CodeCell .cm-content").last.click()
+    # An interrupt while a cell runs stops the cell and the training.
+    type_and_run(lab, "import time; time.sleep(60)")
     lab.menu("Kernel", "Interrupt Kernel")
     expect(again).to_have_attribute("data-state", "stopped", timeout=SOON)
+    expect(lab.page.locator(".jp-CodeCell .jp-InputArea-prompt", has_text="[*]")).to_have_count(0)
     stood = step(again)
     button(again).click()
     expect(again).to_have_attribute("data-state", "running", timeout=SOON)
