@@ -62,7 +62,7 @@ def _pieces(case: Case, one: list[int], other: list[int]) -> str:
     axis = apart[0]
     for tensor in case.arguments:
         shape = list(getattr(tensor, "shape", ()))
-        if len(shape) == len(one) and all(shape[i] == one[i] for i in range(len(one)) if i != axis):
+        if len(shape) == len(one) > 1 and all(shape[i] == one[i] for i in range(len(one)) if i != axis):
             what = AXES.get(symbol(case, shape[axis]), "places")
             if axis == len(shape) - 1:
                 return (

@@ -260,3 +260,7 @@ UNLISTED += [
         lambda lengths, n: torch.ones(len(lengths), 1, n, n).tril().bool(),
     ),
 ]
+
+UNLISTED += [
+    ("pieces differ along axis 0", lambda lengths, n: torch.stack([torch.ones(int(k)) for k in lengths])),
+]
