@@ -14,6 +14,7 @@ from mha_course.data_files import data_path
 from mha_course.text.course_language.gloss import vocabulary_words
 from mha_course.text.parsed_sentence import ParsedSentence
 from mha_course.text.treebank import COURSE_TREEBANK, course_treebank, read_conllu
+from mha_course.text.word_frequency import treebank_word_counts
 
 TEXT = """\
 # sent_id = one
@@ -92,3 +93,11 @@ def test_the_official_validator_is_content() -> None:
     command = [sys.executable, "-c", call, "--lang", "en", str(data_path(COURSE_TREEBANK))]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
     assert done.returncode == 0 and "PASSED" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_every_word_of_the_treebank_has_a_frequency(treebank: tuple[ParsedSentence, ...]) -> None:
+    counts = treebank_word_counts()
+    words = {word.lower() for sentence in treebank for word in sentence.words}
+    assert set(counts) == words
+    assert counts["the"] > counts["old"] > counts["sailor"] > 0
+    assert counts["the"] > 10**7 and sum(count == 0 for word, count in counts.items() if word.isalpha()) < 5
