@@ -45,6 +45,7 @@ function explorerControls(model, ask) {
     label: "Scale", text: "divide by √d_k", value: get("scale"), name: "scale",
     onChange: (value) => ask({ scale: value }),
   });
+  const source = node("div", { class: "mha-control" }, weights.element, newSeed);
   const element = node(
     "div",
     { class: "mha-explorer-controls", role: "group", "aria-label": "Settings of the layer" },
@@ -52,7 +53,7 @@ function explorerControls(model, ask) {
     node("div", { class: "mha-row mha-sliders" }, dModel.element, heads.element),
     node(
       "div", { class: "mha-row mha-row-spread" },
-      mask.element, node("div", { class: "mha-control" }, weights.element, newSeed), layer.element, scale.element,
+      mask.element, source, layer.element, scale.element,
     ),
     lacking,
   );
@@ -61,6 +62,7 @@ function explorerControls(model, ask) {
   const offered = { sentence: sentence.element, d_model: dModel.element, h: heads.element, mask: mask.element, weights: weights.element, layer: layer.element, scale: scale.element };
   const isOffered = (name) => get("controls").includes(name);
   for (const [name, part] of Object.entries(offered)) show(part, isOffered(name));
+  show(source, isOffered("weights"));
   show(count, get("controls").includes("sentence"));
 
   // Settings that moved in Python, or in another view of the same widget.
