@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -127,13 +126,10 @@ class Watch(TorchFunctionMode):
         )
 
 
-def fits(*shapes: tuple[int, ...]) -> bool:
-    """Whether tensors of these shapes broadcast."""
-    try:
-        torch.broadcast_shapes(*shapes)
-    except RuntimeError:
-        return False
-    return True
+def fits(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether tensors of these shapes broadcast (PyTorch's own function for it loads much that takes long)."""
+    ends = zip(reversed(one), reversed(other), strict=False)
+    return all(a == b or 1 in (a, b) for a, b in ends)
 
 
 def _tensors(parts: Any) -> Iterator[Tensor]:
