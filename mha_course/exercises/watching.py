@@ -127,7 +127,7 @@ class Watch(TorchFunctionMode):
 
 
 def fits(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether tensors of these shapes broadcast (PyTorch's own function for it loads much that takes long)."""
+    """Whether tensors of these shapes broadcast. PyTorch has a function for it that takes long to load."""
     ends = zip(reversed(one), reversed(other), strict=False)
     return all(a == b or 1 in (a, b) for a, b in ends)
 
