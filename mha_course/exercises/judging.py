@@ -237,8 +237,10 @@ def _advice(case: Case, got: Outcome, overflows: bool) -> str:
     if "float64" in case.label:
         coarse = got.error is not None or any(leaf.dtype != torch.float64 for leaf in got.leaves)
         return _DTYPE_ADVICE if coarse else "There more digits are looked at: a number in it is rounded."
-    if "mask `(b, " in case.label:
+    if "mask `(b, h, " in case.label:
         return "That would be a mask for each head. Here one for all heads is asked for."
+    if "mask `(b, " in case.label:
+        return "Such a mask has an axis for each one of the scores, so a complete layer takes it as it is."
     if "large scores" in case.label:
         return "Hidden keys need a score that no other comes near, however large scores get."
     if case.loud or "axis" in case.label or "batch" in case.label:

@@ -17,7 +17,6 @@ from mha_course.exercises.reading.changed_on_the_way import changed_on_the_way
 from mha_course.exercises.reading.counted_operations import read_operations
 from mha_course.exercises.reading.counted_parameters import read_parameters
 from mha_course.exercises.reading.layer import read_layer
-from mha_course.exercises.reading.layer_masks import mask_of_four_axes
 from mha_course.exercises.reading.layer_roles import exchanged_roles
 from mha_course.exercises.reading.layer_shapes import shape_of_a_layer
 from mha_course.exercises.reading.on_the_way import on_the_way_of_layer
@@ -96,6 +95,8 @@ def _layer_inputs(g: Generator) -> list[Case]:
     gaps = (torch.arange(5)[:, None] * 2 + torch.arange(5)[None, :] * 3) % 5 < 3
     lengths = (torch.arange(5)[None, :] < torch.tensor([4, 3])[:, None])[:, None, None, :]
     by_head = torch.stack([gaps, causal(5), gaps.T]).expand(2, 3, 5, 5)
+    # An answer for masks of two axes is worth a remark; one that takes these and hides other keys is wrong.
+    if_taken = {"required": False, "loud": True}
     return [
         case("without a mask", 2, 5, 3, 4, None),
         case("without a mask", 3, 7, 2, 5, None),
@@ -105,8 +106,8 @@ def _layer_inputs(g: Generator) -> list[Case]:
         case("with a causal mask", 3, 7, 2, 5, causal(7)),
         # What is hidden by a number that is not low enough shows where scores are large.
         whole_numbers("with a mask of another pattern", gaps, 1),
-        case("with a padding mask `(b, 1, 1, n)`", 2, 5, 3, 4, lengths, edge=True),
-        case("with a mask `(b, 1, n, n)`", 2, 5, 3, 4, lengths & causal(5), edge=True),
+        case("with a padding mask `(b, 1, 1, n)`", 2, 5, 3, 4, lengths, **if_taken),
+        case("with a mask `(b, 1, n, n)`", 2, 5, 3, 4, lengths & causal(5), **if_taken),
         case("with a mask `(b, h, n, n)`", 2, 5, 3, 4, by_head, required=False),
         case("in float64", 2, 5, 3, 4, None, required=False),
         whole_numbers("with very large scores", gaps, 4, required=False),
@@ -172,8 +173,8 @@ EXERCISES = (
         prompt=(
             "Project, split, attend in every head, concat, fuse. `x` is `(b, n, d_model)`, the four "
             "matrices are `(d_model, d_model)` and multiply from the right. `mask` is None or boolean, True "
-            "= may attend: `(n, n)` (causal), `(b, 1, 1, n)` (padding) or `(b, 1, n, n)` (both), as lesson "
-            "04 made them, one for all heads. Return `(b, n, d_model)`."
+            "= may attend, one for all heads: `(n, n)`. A complete layer takes lesson 04's `(b, 1, 1, n)` "
+            "(padding) and `(b, 1, n, n)` (both) as well. Return `(b, n, d_model)`."
         ),
         signature="multi_head_attention(x, w_q, w_k, w_v, w_o, h, mask=None) -> (b, n, d_model)",
         reference=multi_head_attention,
@@ -182,7 +183,6 @@ EXERCISES = (
         mistakes=LAYER_MISTAKES,
         readers=(done_afterwards, shape_of_a_layer, exchanged_roles, changed_on_the_way, read_layer),
         on_the_way=on_the_way_of_layer,
-        special=mask_of_four_axes,
         hints=(
             "You have written every part: batched_heads, a mask, and what comes after the concatenation.",
             "Five steps: project, split, attend (with the mask before the softmax), concat, W_O.",

@@ -6,17 +6,11 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes.workbench import products
 
 NEG_INF = float("-inf")
-
-
-def _over_first_axis(scores: Tensor) -> Tensor:
-    """A loop over the first axis, as if that were always the rows."""
-    return torch.stack([(one - one.max()).exp() / (one - one.max()).exp().sum() for one in scores])
 
 
 SOFTMAX_MISTAKES = (
@@ -34,15 +28,6 @@ SOFTMAX_MISTAKES = (
         lambda s: (s - s.max()).exp() / (s - s.max()).exp().sum(),
         "All entries together sum to 1. Each row should, by itself.",
         "the sum: over which axis does it go?",
-    ),
-    Mistake(
-        "loop-over-first-axis",
-        _over_first_axis,
-        (
-            "Right for one matrix. With a batch in front the first axis holds sentences, not rows: the loop "
-            "takes each matrix as a whole, and all its entries together sum to 1."
-        ),
-        "what the loop goes over, when there are axes in front of the rows.",
     ),
     Mistake(
         "overflow",

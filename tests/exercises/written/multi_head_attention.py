@@ -342,13 +342,10 @@ def viewed(x, w_q, w_k, w_v, w_o, h, mask=None):
     return fused_layer(x, w_q, w_k, w_v, w_o, h, None if mask is None else mask.view(1, 1, n, n))
 
 
-# Right with masks of two axes, and of no others.
-TWO_AXES = [
-    (r"right with masks `\(n, n\)`.*has an axis for each", fn)
-    for fn in (summed_for_two_axes, squeezed, six_axes, viewed)
-]
+# Right with masks of two axes, and of no others: a remark says so.
+RIGHT += [summed_for_two_axes, squeezed, six_axes, viewed]
 
-UNLISTED = [*TWO_AXES, *SCALE, *SOFT, *MATRICES, *AFTER, *ON_THE_WAY, *MASKED]
+UNLISTED = [*SCALE, *SOFT, *MATRICES, *AFTER, *ON_THE_WAY, *MASKED]
 
 
 UNLISTED += [

@@ -105,12 +105,6 @@ def first_axis(scores):
 
 
 WRONG = [
-    (
-        "loop-over-first-axis",
-        lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
-    ),
-    ("loop-over-first-axis", first_axis),
-    ("loop-over-first-axis", lambda s: torch.stack([one.flatten().softmax(0).view_as(one) for one in s])),
     ("over-the-queries", lambda s: torch.stack([F.softmax(c, 0) for c in s.unbind(1)], 1)),
     ("over-the-queries", columns_in_loops),
     ("over-the-queries", lambda s: nn.Softmax(dim=0)(s)),
@@ -148,6 +142,9 @@ WRONG = [
 ]
 
 RIGHT = [
+    first_axis,
+    lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
+    lambda s: torch.stack([one.flatten().softmax(0).view_as(one) for one in s]),
     in_loops,
     partial(shifted, by=lambda s: s.amax(-1, keepdim=True)),
     partial(in_numpy, by=lambda s: s.max(-1, keepdims=True)),
