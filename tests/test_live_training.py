@@ -57,11 +57,11 @@ def test_the_same_cell_goes_on_with_what_was_stopped(short: None, monkeypatch: p
     assert live.parts == ["ending", "stem"]
     live.start()
     live.set_state({"order": "stop", "stamp": 1})
-    assert live.wait(60) == "stopped"
+    assert live.wait(240) == "stopped"
     again = widgets.LiveTraining(seed=103, parts=["ending", "stem"])
     assert again.run is live.run and again.run.state in ("starting", "running")
     again.stop()
-    assert again.wait(60) == "stopped"
+    assert again.wait(240) == "stopped"
 
 
 def test_since_when_a_role_holds() -> None:
