@@ -147,7 +147,7 @@ class LabPage:
         """Open a notebook and wait until its kernel is idle."""
         self.page.goto(f"{self.server.url}lab/tree/{name}?token={self.server.token}&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        self.page.wait_for_selector("#jp-main-statusbar >> text=/\\| Idle/")
+        self.page.wait_for_selector("#jp-main-statusbar >> text=/\\| Idle/", timeout=240_000)
         self.page.wait_for_timeout(1000)
 
     def run_all(self, timeout: float = 300) -> None:
