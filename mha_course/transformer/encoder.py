@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from mha_course.layers import AttentionTrace, MultiHeadAttention
 from mha_course.sizes import check_sizes
 from mha_course.transformer.block import FeedForward, Norm, Residual
-from mha_course.transformer.from_torch import copy_feed_forward, copy_norm, norm_place, refuse_other_options
+from mha_course.transformer.from_torch import copy_feed_forward, copy_norm, of_equal_sizes
 
 
 class EncoderLayer(nn.Module):
@@ -53,17 +53,8 @@ class EncoderLayer(nn.Module):
 
         Raises: ValueError for another activation than ReLU, which has no counterpart here.
         """
-        refuse_other_options(layer)
-        attention, d_ff = layer.self_attn, layer.linear1.out_features
-        made = cls(
-            attention.embed_dim,
-            attention.num_heads,
-            d_ff,
-            layer.dropout.p,
-            norm_place(layer),
-            layer.linear1.bias is not None,
-        ).to(layer.linear1.weight.device, layer.linear1.weight.dtype)
-        made.attention = MultiHeadAttention.from_torch(attention)
+        made = of_equal_sizes(cls, layer)
+        made.attention = MultiHeadAttention.from_torch(layer.self_attn)
         copy_feed_forward(layer, made.feed_forward)
         copy_norm(layer.norm1, made.around_attention.norm)
         copy_norm(layer.norm2, made.around_feed_forward.norm)

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from mha_course.transformer.block import FeedForward, Norm
+from mha_course.transformer.block import FeedForward
 
 TorchLayer = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
+Layer = TypeVar("Layer", bound=nn.Module)
 
 
-def refuse_other_options(layer: TorchLayer) -> None:
-    """Raises ValueError for a layer whose activation is not ReLU, the one in the paper."""
+def of_equal_sizes(kind: Callable[..., Layer], layer: TorchLayer) -> Layer:
+    """A new layer of the course's kind with the sizes, options, device and dtype of PyTorch's.
+
+    Raises: ValueError for a layer whose activation is not ReLU, the one in the paper.
+    """
     activation = layer.activation
     if activation is not F.relu and activation is not torch.relu and not isinstance(activation, nn.ReLU):
         name = getattr(activation, "__name__", type(activation).__name__)
         raise ValueError(f"this layer's feed-forward part uses ReLU; the one given uses {name}.")
-
-
-def norm_place(layer: TorchLayer) -> Norm:
-    """Where the layer given normalises."""
-    return "pre" if layer.norm_first else "post"
+    attention, first = layer.self_attn, layer.linear1
+    norm = "pre" if layer.norm_first else "post"
+    made = kind(
+        attention.embed_dim,
+        attention.num_heads,
+        first.out_features,
+        layer.dropout.p,
+        norm,
+        first.bias is not None,
+    )
+    return made.to(first.weight.device, first.weight.dtype)
 
 
 def copy_feed_forward(layer: TorchLayer, to: FeedForward) -> None:
