@@ -21,7 +21,7 @@ FLOORS = [
     {"text"},
     {"attention", "masks", "positions"},
     {"traces", "layers", "annotated"},
-    {"attention_maps"},
+    {"attention_maps", "pieces"},
     {"cost", "transformer", "variants"},
     {"heads"},
     {"models", "training"},
