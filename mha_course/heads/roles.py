@@ -98,7 +98,7 @@ class RoleScores:
                 columns.append(torch.zeros_like(share[..., i], dtype=torch.bool))
                 continue
             chance = _ratio(self.hits.chance[half, i], self.hits.asked[half, i])
-            baseline = self._baseline(i, half)[0]
+            baseline = self.baseline(i, half)[0]
             columns.append(_enough(criterion, share[..., i], baseline, chance))
         return torch.stack(columns, -1)
 
@@ -108,7 +108,7 @@ class RoleScores:
         hits, asked = self.hits.heads[judge, layer, head, i], self.hits.asked[judge, i]
         held, count = _ratio(hits, asked), int(asked.sum())
         low, high = bootstrap_interval(hits, asked, resamples, seed)
-        baseline, rule = self._baseline(i, judge)
+        baseline, rule = self.baseline(i, judge)
         control = float("nan")
         if self.control is not None:
             where = _picked(self.control, i)[:2]
@@ -120,12 +120,13 @@ class RoleScores:
             criterion, layer + 1, head + 1, picked, held, low, high, baseline, rule, control, count, verdict
         )
 
-    def _baseline(self, i: int, judge: slice) -> tuple[float, str]:
-        """The best simple rule: its score on the half that judges, and its name.
+    def baseline(self, i: int, judge: slice = slice(1, None, 2)) -> tuple[float, str]:
+        """The best simple rule for one criterion on a part of the sentences: its score there, and its name.
 
-        The offset is picked on the other half, like the head.
+        i: place of the criterion. judge: slice(1, None, 2) is the half that judges; the offset is picked on
+        the other half, like the head. slice(None) picks and judges on all sentences.
         """
-        pick = slice(1, None, 2) if judge == slice(0, None, 2) else slice(0, None, 2)
+        pick = {1: slice(0, None, 2), 0: slice(1, None, 2), None: slice(None)}[judge.start]
         asked = self.hits.asked[judge, i]
         chance = _ratio(self.hits.chance[judge, i], asked)
         if self.criteria[i].kind == "positional":
