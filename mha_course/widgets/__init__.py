@@ -7,6 +7,9 @@ import importlib
 _HOMES = {
     "AttentionExplorer": "attention_explorer",
     "FrontEndCheck": "front_end_check",
+    "GlossWithoutHeads": "gloss_without_heads",
+    "HeadBrowser": "head_browser",
+    "HeadsCompared": "heads_compared",
     "HeadsForming": "heads_forming",
     "LiveTraining": "live_training",
     "OutputMixer": "output_mixer",
@@ -15,6 +18,8 @@ _HOMES = {
     "SoftmaxExplorer": "softmax_explorer",
     "TranslationStepper": "translation_stepper",
     "ask": "question",
+    "bertviz_head_view": "bertviz.views",
+    "bertviz_model_view": "bertviz.views",
     "parsons": "line_puzzle",
     "predict": "prediction",
     "reveal": "prediction",
