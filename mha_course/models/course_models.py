@@ -17,6 +17,7 @@ from mha_course.models.gloss_model import GlossModel, GlossSizes
 
 FOLDER = "models"
 MAIN = GlossSizes()
+FIRST_SEED = 0  # the run whose weights are kept of every setting; of the main model all are
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Card:
     """What is known about one trained setting.
 
     sizes: of the model. steps: updates. seeds: for each training run its seed, seconds, accuracy by part on
-    held-out sentences and the roles that were found. file: the weights of the first seed. sha256: of the
-    file. machine: where it was trained.
+    held-out sentences and the roles that were found; of the main model also the run's own file and sha256.
+    file: the weights of the first seed. sha256: of the file. machine: where it was trained.
     """
 
     sizes: GlossSizes
@@ -36,9 +37,9 @@ class Card:
     machine: str
 
 
-def file_name(sizes: GlossSizes, step: int | None = None) -> str:
-    """The name under which a model is kept; step names a checkpoint on the way."""
-    name = f"gloss-d{sizes.d_model}-h{sizes.h}"
+def file_name(sizes: GlossSizes, step: int | None = None, seed: int = FIRST_SEED) -> str:
+    """The name under which a model is kept; step names a checkpoint on the way, seed another run."""
+    name = f"gloss-d{sizes.d_model}-h{sizes.h}" + ("" if seed == FIRST_SEED else f"-seed{seed}")
     return f"{name}.safetensors" if step is None else f"{name}-step{step:04d}.safetensors"
 
 
@@ -66,12 +67,15 @@ def read_model(path: Path) -> GlossModel:
 
 
 @lru_cache(maxsize=8)
-def load_course_model(d_model: int = MAIN.d_model, h: int = MAIN.h, step: int | None = None) -> GlossModel:
-    """The trained course model of these sizes; step picks a checkpoint from the way there.
+def load_course_model(
+    d_model: int = MAIN.d_model, h: int = MAIN.h, step: int | None = None, seed: int = FIRST_SEED
+) -> GlossModel:
+    """The trained course model of these sizes.
 
+    step: a checkpoint from the way there. seed: another training run, see `kept_seeds`.
     The model is shared by all who ask for it: look at it, and change a copy only.
 
-    Raises: ValueError for sizes or a step without a trained model, with those that have one;
+    Raises: ValueError for sizes, a step or a seed without a trained model, with those that have one;
     FileNotFoundError when data/ is missing.
     """
     if (d_model, h) not in trained_settings():
@@ -80,10 +84,15 @@ def load_course_model(d_model: int = MAIN.d_model, h: int = MAIN.h, step: int | 
             f"no model was trained with d_model={d_model}, h={h}; there are (d_model, h) = {known}."
         )
     sizes = GlossSizes(d_model=d_model, h=h)
+    if seed != FIRST_SEED and seed not in kept_seeds(d_model, h):
+        known = ", ".join(map(str, kept_seeds(d_model, h)))
+        raise ValueError(f"no model of seed {seed} is kept for d_model={d_model}, h={h}; there are: {known}.")
+    if step is not None and seed != FIRST_SEED:
+        raise ValueError(f"checkpoints are kept of seed {FIRST_SEED} only; got step={step}, seed={seed}.")
     if step is not None and step not in checkpoints(d_model, h):
         known = ", ".join(map(str, checkpoints(d_model, h))) or "none"
         raise ValueError(f"no checkpoint after step {step} for d_model={d_model}, h={h}; there are: {known}.")
-    return read_model(data_path(f"{FOLDER}/{file_name(sizes, step)}"))
+    return read_model(data_path(f"{FOLDER}/{file_name(sizes, step, seed)}"))
 
 
 @lru_cache(maxsize=1)
@@ -119,3 +128,11 @@ def checkpoints(d_model: int, h: int) -> tuple[int, ...]:
     start = file_name(GlossSizes(d_model=d_model, h=h)).removesuffix(".safetensors") + "-step"
     folder = data_path(FOLDER)
     return tuple(sorted(int(path.stem.removeprefix(start)) for path in folder.glob(f"{start}*.safetensors")))
+
+
+def kept_seeds(d_model: int = MAIN.d_model, h: int = MAIN.h) -> tuple[int, ...]:
+    """The training runs of a setting whose weights are kept: three of the main model, else the first."""
+    sizes, folder = GlossSizes(d_model=d_model, h=h), data_path(FOLDER)
+    card = card_of(d_model, h)
+    seeds = [run["seed"] for run in card.seeds] if card else []
+    return tuple(seed for seed in seeds if (folder / file_name(sizes, seed=seed)).exists())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mha_course.data_files import data_path
-from mha_course.models.course_models import FOLDER, MAIN, card_of
+from mha_course.models.course_models import FIRST_SEED, FOLDER, MAIN, card_of
 
 FORMING, CONTROLS = "forming.json", "controls.json"
 
@@ -30,11 +30,15 @@ class Checkpoint:
 
 
 @cache
-def forming() -> tuple[Checkpoint, ...]:
+def forming(seed: int = FIRST_SEED) -> tuple[Checkpoint, ...]:
     """The main model's checkpoints in order, the finished model last.
 
-    Raises: FileNotFoundError when data/ is missing.
+    seed: of the training run; the weights at a checkpoint are kept of the first only.
+    Raises: ValueError for a run that was not recorded; FileNotFoundError when data/ is missing.
     """
+    recorded = _read(FORMING)
+    if seed not in (seeds := sorted({_seed_of(one) for one in recorded})):
+        raise ValueError(f"no training run with seed={seed} was recorded; there are {seeds}.")
     last = card_of(MAIN.d_model, MAIN.h).steps
     return tuple(
         Checkpoint(
@@ -44,7 +48,8 @@ def forming() -> tuple[Checkpoint, ...]:
             one["best"],
             tuple(tuple(row) for row in one["heads"]),
         )
-        for one in _read(FORMING)
+        for one in recorded
+        if _seed_of(one) == seed
     )
 
 
@@ -59,3 +64,7 @@ def controls() -> Mapping[str, tuple[Mapping[str, object], ...]]:
 
 def _read(name: str) -> object:
     return json.loads(data_path(f"{FOLDER}/{name}").read_text(encoding="utf-8"))
+
+
+def _seed_of(recorded: Mapping[str, object]) -> int:
+    return recorded.get("seed", FIRST_SEED)

@@ -1,5 +1,5 @@
 """`python -m mha_course.training main` trains the course model, `sweep` all sizes, `translation` the
-translator; see data/README.md."""
+translator; `controls`, `forming` and `patterns` record what becomes of heads. See data/README.md."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 import torch
 
 from mha_course.data_files import DATA_FOLDER
-from mha_course.models.course_models import file_name, save_model
+from mha_course.models.course_models import MAIN, file_name, save_model
 from mha_course.models.gloss_model import GlossSizes
 from mha_course.models.translator import FILE, TranslatorSizes, read_translator, save_translator
+from mha_course.training.all_seeds import all_seeds, main_first
 from mha_course.training.controls import record_controls
 from mha_course.training.forming import record_forming
+from mha_course.training.patterns import record_patterns
 from mha_course.training.record import (
     CHECKPOINTS,
     SCORING_SEED,
@@ -46,8 +48,14 @@ SCORED_SENTENCES = 1_000
 def main() -> None:
     """Read the command line, train what is missing, and say how it goes."""
     parser = argparse.ArgumentParser(prog="python -m mha_course.training", description=__doc__)
-    parser.add_argument("what", choices=["main", "sweep", "translation", "controls", "forming"])
+    parser.add_argument("what", choices=["main", "sweep", "translation", "controls", "forming", "patterns"])
     parser.add_argument("--to", type=Path, default=DATA_FOLDER / "models", help="folder for the models")
+    parser.add_argument(
+        "--seeds",
+        type=Path,
+        default=DATA_FOLDER.parent / "build" / "seeds",
+        help="folder for the models of all seeds, which `forming` and `patterns` train and measure",
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(1)  # two threads are slower than one at these sizes
     chosen.to.mkdir(parents=True, exist_ok=True)
@@ -57,23 +65,22 @@ def main() -> None:
     if chosen.what == "controls":
         record_controls(chosen.to, SEEDS)
         return
+    swept = [GlossSizes(d_model=d, h=h, d_ff=2 * d) for d in WIDTHS for h in HEADS]
     if chosen.what == "forming":
-        record_forming(chosen.to)
+        record_forming(chosen.to, all_seeds([MAIN], SEEDS, chosen.seeds, _print), chosen.seeds)
         return
-    main_sizes = GlossSizes()
-    settings = [main_sizes]
-    if chosen.what == "sweep":
-        settings = [GlossSizes(d_model=d, h=h, d_ff=2 * d) for d in WIDTHS for h in HEADS]
-        settings.remove(main_sizes)
-    for sizes in settings:
+    if chosen.what == "patterns":
+        record_patterns(all_seeds(main_first(swept), SEEDS, chosen.seeds, _print), chosen.to)
+        return
+    for sizes in [MAIN] if chosen.what == "main" else [one for one in swept if one != MAIN]:
         if _done(chosen.to, sizes):
             print(f"{file_name(sizes)}: there already", flush=True)
             continue
-        train_setting(sizes, chosen.to, CHECKPOINTS if sizes == main_sizes else ())
+        train_setting(sizes, chosen.to, CHECKPOINTS if sizes == MAIN else ())
 
 
 def train_setting(sizes: GlossSizes, folder: Path, keep: tuple[int, ...]) -> None:
-    """Train all seeds of a setting, keep the first one's weights, and write its card."""
+    """Train all seeds of a setting, keep the first one's weights (of the main model all), write its card."""
     recipe = Recipe()
     data = training_data(recipe, fresh_model(sizes, 0).vocabulary, TRAINING_SEED)
     sentences = [sentence.parsed for sentence in held_out(SCORED_SENTENCES, SCORING_SEED)]
@@ -81,8 +88,8 @@ def train_setting(sizes: GlossSizes, folder: Path, keep: tuple[int, ...]) -> Non
     for seed in SEEDS:
         first = seed == SEEDS[0]
         model, seconds = run(sizes, recipe, seed, data, _say(sizes, seed), keep if first else (), folder)
-        if first:
-            save_model(model, folder / file_name(sizes))
+        if first or sizes == MAIN:
+            save_model(model, folder / file_name(sizes, seed=seed))
         runs.append(told(seed, seconds, right_answers(model), scores_of(model, sentences, counts)))
         print(f"{file_name(sizes)} seed {seed}: {seconds:.0f} s, {runs[-1]['accuracy']}", flush=True)
     put_card(folder, sizes, recipe, runs)
@@ -106,6 +113,10 @@ def _done(folder: Path, sizes: GlossSizes) -> bool:
     path = folder / "cards.json"
     cards = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return any(card["file"] == file_name(sizes) for card in cards)
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)
 
 
 def _say(sizes: GlossSizes, seed: int) -> Callable[[Step], None]:

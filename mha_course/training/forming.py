@@ -1,39 +1,57 @@
-"""How the main model's heads take their roles: scores at every checkpoint (data/models/forming.json)."""
+"""How the main model's heads take their roles: scores at every checkpoint of every training run
+(data/models/forming.json)."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
 
 from mha_course.heads.criteria import NEXT, PREVIOUS, RAREST
 from mha_course.heads.roles import RoleScores
-from mha_course.models.course_models import MAIN, checkpoints, load_course_model
+from mha_course.models.course_models import read_model
+from mha_course.models.gloss_model import GlossModel, GlossSizes
+from mha_course.training.all_seeds import seed_path
 from mha_course.training.live import best_of_each_role
-from mha_course.training.record import SCORING_SEED, held_out, right_answers, scores_of, word_counts
+from mha_course.training.record import (
+    CHECKPOINTS,
+    SCORING_SEED,
+    held_out,
+    right_answers,
+    scores_of,
+    word_counts,
+)
 
 FILE = "forming.json"
 SCORED_SENTENCES = 600
 
 
-def record_forming(folder: Path) -> None:
-    """Score every checkpoint of the main model in data/ and write forming.json."""
+def record_forming(
+    folder: Path, runs: Iterable[tuple[GlossSizes, int, GlossModel]], seeds_folder: Path
+) -> None:
+    """Score every checkpoint of every run and write forming.json.
+
+    runs: sizes, seed and finished model; the checkpoints on the way lie in seeds_folder.
+    """
     sentences = [sentence.parsed for sentence in held_out(SCORED_SENTENCES, SCORING_SEED)]
     counts, told = word_counts(), []
-    for step in (*checkpoints(MAIN.d_model, MAIN.h), None):
-        model = load_course_model(step=step)
-        scores = scores_of(model, sentences, counts)
-        right = {part: round(share, 4) for part, share in right_answers(model).items()}
-        told.append(
-            {
-                "step": step,
-                "accuracy": right,
-                "best": best_of_each_role(scores),
-                "heads": head_labels(scores),
-            }
-        )
-        print(f"checkpoint {step}: {right}", flush=True)
+    for sizes, seed, finished in runs:
+        for step in (*CHECKPOINTS, None):
+            model = finished if step is None else read_model(seed_path(seeds_folder, sizes, seed, step))
+            scores = scores_of(model, sentences, counts)
+            right = {part: round(share, 4) for part, share in right_answers(model).items()}
+            told.append(
+                {
+                    "seed": seed,
+                    "step": step,
+                    "accuracy": right,
+                    "best": best_of_each_role(scores),
+                    "heads": head_labels(scores),
+                }
+            )
+            print(f"seed {seed}, checkpoint {step}: {right}", flush=True)
     (folder / FILE).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mha_course.heads.ablation import Head, random_groups, without_heads
 from mha_course.heads.criteria import NEXT, PREVIOUS
-from mha_course.models.course_models import load_course_model
+from mha_course.models.course_models import FIRST_SEED, load_course_model
 from mha_course.models.gloss_model import GlossModel
 from mha_course.models.training_records import forming
 from mha_course.text.course_language.gloss import PARTS
@@ -46,14 +46,15 @@ def held_out_glosses(count: int = 300) -> GlossData:
     return gloss_data(list(draw_sentences(count, TESTING_SEED)), load_course_model().vocabulary)
 
 
-def role_groups() -> dict[str, tuple[Head, ...]]:
+def role_groups(seed: int = FIRST_SEED) -> dict[str, tuple[Head, ...]]:
     """The main model's heads by role, (layer, head) from 1, as they were found on held-out sentences.
 
-    A head stands in one group only: position first, then the rarest word, then syntax.
+    A head stands in one group only: position first, then the rarest word, then syntax. seed: of the training
+    run. Raises: ValueError for a run that was not recorded.
     """
     groups: dict[str, list[Head]] = {role: [] for role in ROLES}
     names = {PREVIOUS: ROLES[0], NEXT: ROLES[1]}
-    for layer, row in enumerate(forming()[-1].heads, 1):
+    for layer, row in enumerate(forming(seed)[-1].heads, 1):
         for head, found in enumerate(row, 1):
             if found is not None:
                 other = "syntax" if found["kind"] == "syntactic" else "rarest word"

@@ -9,12 +9,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 import torch
 
 from mha_course.heads.roles import RoleScores, score_roles
-from mha_course.models.course_models import file_name, save_model
+from mha_course.models.course_models import MAIN, file_name, save_model
 from mha_course.models.gloss_model import GlossModel, GlossSizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.text.course_language.grammar import CourseSentence, draw_sentences
@@ -36,7 +37,7 @@ def word_counts(recipe: Recipe | None = None) -> Counter[str]:
 
 def held_out(count: int, seed: int) -> list[CourseSentence]:
     """Sentences that no model was trained on."""
-    seen = {s.words for s in draw_sentences(Recipe().sentences, TRAINING_SEED)}
+    seen = _trained_on()
     found = (s for s in draw_sentences(2 * count, seed) if s.words not in seen)
     return [next(found) for _ in range(count)]
 
@@ -108,12 +109,16 @@ def testing_data(model: GlossModel, count: int = 1_500) -> GlossData:
 
 
 def put_card(folder: Path, sizes: GlossSizes, recipe: Recipe, runs: list[dict[str, object]]) -> None:
-    """Add or replace the card of a setting in cards.json."""
+    """Add or replace the card of a setting in cards.json.
+
+    Where other runs than the first are kept as well, each of them is told with its file and SHA-256.
+    """
     path, name = folder / "cards.json", file_name(sizes)
     cards = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    runs = [{**run, **_file_of(folder, sizes, run["seed"])} for run in runs]
     card = {
         "file": name,
-        "sha256": hashlib.sha256((folder / name).read_bytes()).hexdigest(),
+        "sha256": _sha256(folder / name),
         "task": "word-by-word gloss of the course language",
         "sizes": asdict(sizes),
         "recipe": asdict(recipe),
@@ -129,3 +134,17 @@ def put_card(folder: Path, sizes: GlossSizes, recipe: Recipe, runs: list[dict[st
 def right_answers(model: GlossModel) -> dict[str, float]:
     """Accuracy by part on held-out sentences."""
     return accuracy(model, testing_data(model))
+
+
+@lru_cache(maxsize=1)
+def _trained_on() -> frozenset[tuple[str, ...]]:
+    return frozenset(s.words for s in draw_sentences(Recipe().sentences, TRAINING_SEED))
+
+
+def _file_of(folder: Path, sizes: GlossSizes, seed: int) -> dict[str, str]:
+    path = folder / file_name(sizes, seed=seed)
+    return {"file": path.name, "sha256": _sha256(path)} if sizes == MAIN and path.exists() else {}
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
