@@ -29,4 +29,14 @@ def tokenize(sentence: str) -> list[str]:
     spaces, is cut into characters; an emoji of several code points stays whole. Blanks, control
     characters and marks that only steer the direction of text are dropped.
     """
-    return [token for token in _TOKEN.findall(sentence) if not _INVISIBLE.match(token)]
+    return [sentence[start:end] for start, end in token_spans(sentence)]
+
+
+def token_spans(sentence: str) -> list[tuple[int, int]]:
+    """Where the tokens of `tokenize` stand: start and end of each, as indices into the sentence."""
+    return [match.span() for match in _TOKEN.finditer(sentence) if not _INVISIBLE.match(match[0])]
+
+
+def is_invisible(text: str) -> bool:
+    """Whether nothing of the text can be seen: blanks, control characters, marks that steer direction."""
+    return bool(_INVISIBLE.match(text)) or not text
