@@ -5,7 +5,7 @@ A criterion is answered by the largest weight of a row: does it lie on a target?
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -29,15 +29,28 @@ class Criterion:
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """All questions to one sentence of n words, as pairs of a row and its targets.
+    """All questions to one sentence of n tokens, as pairs of a row and its targets.
 
-    criterion: (m,) index into the list of criteria. row: (m,) the word that is asked. targets: (m, n)
-    bool, True where the largest weight would be a hit.
+    criterion: (m,) index into the list of criteria. row: (m,) the token that is asked. targets: (m, n)
+    bool, True where the largest weight would be a hit. longest: (n,) bool, the longest tokens.
     """
 
     criterion: Tensor
     row: Tensor
     targets: Tensor
+    longest: Tensor
+
+    @classmethod
+    def of(cls, asked: Mapping[tuple[int, int], Iterable[int]], n: int, longest: Iterable[int]) -> Questions:
+        """From targets by (criterion, row)."""
+        targets = torch.zeros(len(asked), n, dtype=torch.bool)
+        places = [(k, target) for k, row in enumerate(asked.values()) for target in row]
+        if places:
+            targets[tuple(torch.tensor(places).T)] = True
+        pairs = torch.tensor(list(asked), dtype=torch.long).reshape(-1, 2)
+        long = torch.zeros(n, dtype=torch.bool)
+        long[list(longest)] = True
+        return cls(pairs[:, 0], pairs[:, 1], targets, long)
 
 
 def criteria_of(sentences: Sequence[ParsedSentence], rare: bool = True) -> list[Criterion]:
@@ -81,24 +94,30 @@ def questions(
                 ask(RAREST, i, target)
             for target in two:
                 ask(TWO_RAREST, i, target)
-    targets = torch.zeros(len(asked), n, dtype=torch.bool)
-    for k, places in enumerate(asked.values()):
-        targets[k, list(places)] = True
-    pairs = torch.tensor(list(asked), dtype=torch.long).reshape(-1, 2)
-    return Questions(pairs[:, 0], pairs[:, 1], targets)
+    return Questions.of(asked, n, longest_words(sentence))
 
 
 def rarest_words(sentence: ParsedSentence, counts: Mapping[str, int]) -> tuple[list[int], list[int]]:
     """Places of the rarest word, and of the two rarest; more than that when words occur equally often."""
     places = [i for i, pos in enumerate(sentence.upos) if pos != "PUNCT"]
-    often = {i: counts.get(sentence.words[i].lower(), 0) for i in places}
+    return rarest({i: counts.get(sentence.words[i].lower(), 0) for i in places})
+
+
+def rarest(often: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """From how often the token at each place occurs: the places of the rarest, and of the two rarest."""
+    if not often:
+        return [], []
     levels = sorted(often.values())
-    one = [i for i in places if often[i] <= levels[0]] if levels else []
-    return one, [i for i in places if often[i] <= levels[min(1, len(levels) - 1)]] if levels else []
+    one, two = levels[0], levels[min(1, len(levels) - 1)]
+    return [i for i in often if often[i] <= one], [i for i in often if often[i] <= two]
 
 
 def longest_words(sentence: ParsedSentence) -> list[int]:
     """Places of the longest word; the baseline for rare words, since rare words tend to be long."""
-    places = [i for i, pos in enumerate(sentence.upos) if pos != "PUNCT"]
-    longest = max((len(sentence.words[i]) for i in places), default=0)
-    return [i for i in places if len(sentence.words[i]) == longest]
+    return longest({i: len(sentence.words[i]) for i, pos in enumerate(sentence.upos) if pos != "PUNCT"})
+
+
+def longest(lengths: Mapping[int, int]) -> list[int]:
+    """The places of the longest, from the length at each place."""
+    most = max(lengths.values(), default=0)
+    return [i for i in lengths if lengths[i] == most]

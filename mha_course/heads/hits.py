@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import torch
 from torch import Tensor
 
-from mha_course.heads.criteria import Criterion, longest_words, questions
+from mha_course.heads.criteria import Criterion, Questions, questions
 from mha_course.text.parsed_sentence import ParsedSentence
 
 OFFSETS = tuple(k for k in range(-6, 7) if k != 0)
@@ -34,62 +35,93 @@ class Hits:
     broad: Tensor
 
 
+class HitCounter:
+    """Counts hits sentence by sentence, for weights that don't all fit into memory.
+
+    self_counts: kinds of criteria in which a token may answer with itself; in the others its own weight is
+    left out of the row before the largest is taken.
+    """
+
+    def __init__(self, criteria: Sequence[Criterion], self_counts: Collection[str] = ("rare",)) -> None:
+        self.criteria = tuple(criteria)
+        self._with_self = torch.tensor([criterion.kind in self_counts for criterion in criteria])
+        self._parts: list[tuple[Tensor, ...]] = []
+
+    def add(self, weights: Tensor, asked: Questions, rivals: Tensor | None = None) -> None:
+        """Ask every head all questions to the next sentence.
+
+        weights: (layers, heads, n, n), rows are queries, without special tokens. rivals: (layers, heads, n),
+        the largest weight of each row on a special token; where it is the largest of all, the answer is no
+        token and no hit. None: special tokens don't compete. A row without any weight has no answer.
+
+        Raises: ValueError when questions and weights don't go together.
+        """
+        n = asked.targets.shape[-1]
+        if weights.ndim != 4 or weights.shape[-2:] != (n, n):
+            got = tuple(weights.shape)
+            raise ValueError(f"a sentence of {n} words needs weights (layers, heads, {n}, {n}); got {got}.")
+        if rivals is not None and rivals.shape != weights.shape[:-1]:
+            raise ValueError(f"rivals must be {tuple(weights.shape[:-1])}; got {tuple(rivals.shape)}.")
+        total, with_self = len(self.criteria), self._with_self[asked.criterion]
+        # (layers, heads, m): where each row that is asked looks, and whether that is a token
+        answer = self._answers(weights, asked.row, with_self, rivals)
+        hit = asked.targets[torch.arange(len(asked.row)), answer.clamp(min=0)] & (answer >= 0)
+        rules = asked.row[:, None] + torch.tensor(OFFSETS)
+        inside = (rules >= 0) & (rules < n)
+        by_rule = asked.targets.gather(1, rules.clamp(0, n - 1)) & inside
+        chance = asked.targets.float().sum(1) / (n - 1 + with_self.long()).clamp(min=1)
+        long = asked.targets[:, asked.longest].float()
+        longest = long.mean(1) if long.shape[1] else torch.zeros(len(asked.row))
+        self._parts.append(
+            (
+                _summed(hit.float(), asked.criterion, total),
+                torch.bincount(asked.criterion, minlength=total).float(),
+                _summed(by_rule.T.float(), asked.criterion, total).T,
+                _summed(chance, asked.criterion, total),
+                _summed(longest, asked.criterion, total),
+                weights.amax(-1).mean(-1),
+                _evenness(weights),
+            )
+        )
+
+    def hits(self) -> Hits:
+        """What was counted so far. Raises: ValueError before the first sentence."""
+        if not self._parts:
+            raise ValueError("there is no sentence.")
+        return Hits(*(torch.stack(tensors) for tensors in zip(*self._parts, strict=True)))
+
+    @staticmethod
+    def _answers(weights: Tensor, rows: Tensor, with_self: Tensor, rivals: Tensor | None) -> Tensor:
+        """(layers, heads, m): the place that each row gives most to, -1 where that is a special token."""
+        lowest = torch.zeros(weights.shape[:-1]) if rivals is None else rivals
+        found = []
+        for w in (weights, weights.masked_fill(torch.eye(weights.shape[-1], dtype=torch.bool), -1.0)):
+            most, place = w.max(-1)
+            # A rival with the same weight loses; weights of zero are no answer at all.
+            found.append(torch.where((most >= lowest) & (most > 0), place, -1)[..., rows])
+        return torch.where(with_self, *found)
+
+
 def count_hits(
     weights: Iterable[Tensor],
     sentences: Sequence[ParsedSentence],
     criteria: Sequence[Criterion],
     counts: Mapping[str, int] | None = None,
     self_counts: Collection[str] = ("rare",),
+    rivals: Iterable[Tensor] | None = None,
 ) -> Hits:
-    """Ask every head every question.
+    """Ask every head every question about words.
 
-    weights: for each sentence (layers, heads, n, n), rows are queries. counts: how often each word occurs.
-    self_counts: kinds of criteria in which a word may answer with itself; in the others its own weight is
-    left out of the row before the largest is taken. Special tokens must be gone from the weights already.
+    weights: for each sentence (layers, heads, n, n), rows are queries, over words only. counts: how often
+    each word occurs. self_counts and rivals (one a sentence): as in `HitCounter`.
 
     Raises: ValueError when a sentence and its weights don't go together.
     """
-    parts = [
-        _of_one(w, sentence, criteria, counts, self_counts)
-        for w, sentence in zip(weights, sentences, strict=True)
-    ]
-    return Hits(*(torch.stack(tensors) for tensors in zip(*parts, strict=True)))
-
-
-def _of_one(
-    weights: Tensor,
-    sentence: ParsedSentence,
-    criteria: Sequence[Criterion],
-    counts: Mapping[str, int] | None,
-    self_counts: Collection[str],
-) -> tuple[Tensor, ...]:
-    n = len(sentence)
-    if weights.ndim != 4 or weights.shape[-2:] != (n, n):
-        got = tuple(weights.shape)
-        raise ValueError(f"a sentence of {n} words needs weights (layers, heads, {n}, {n}); got {got}.")
-    asked = questions(sentence, criteria, counts)
-    total = len(criteria)
-    with_self = torch.tensor([criterion.kind in self_counts for criterion in criteria])[asked.criterion]
-    others = weights.masked_fill(torch.eye(n, dtype=torch.bool), -1.0)
-    # (layers, heads, m): where each row that is asked looks
-    answer = torch.where(with_self, weights.argmax(-1)[..., asked.row], others.argmax(-1)[..., asked.row])
-    hit = asked.targets[torch.arange(len(asked.row)), answer]
-    heads = _summed(hit.float(), asked.criterion, total)
-    rules = asked.row[:, None] + torch.tensor(OFFSETS)
-    inside = (rules >= 0) & (rules < n)
-    by_rule = asked.targets.gather(1, rules.clamp(0, n - 1)) & inside
-    chance = asked.targets.float().sum(1) / (n - 1 + with_self.long()).clamp(min=1)
-    long = asked.targets[:, longest_words(sentence)].float()
-    longest = long.mean(1) if long.shape[1] else torch.zeros(len(asked.row))
-    return (
-        heads,
-        torch.bincount(asked.criterion, minlength=total).float(),
-        _summed(by_rule.T.float(), asked.criterion, total).T,
-        _summed(chance, asked.criterion, total),
-        _summed(longest, asked.criterion, total),
-        weights.amax(-1).mean(-1),
-        _evenness(weights),
-    )
+    counter = HitCounter(criteria, self_counts)
+    rivals = repeat(None, len(sentences)) if rivals is None else rivals
+    for w, sentence, rival in zip(weights, sentences, rivals, strict=True):
+        counter.add(w, questions(sentence, criteria, counts), rival)
+    return counter.hits()
 
 
 def _summed(values: Tensor, group: Tensor, groups: int) -> Tensor:

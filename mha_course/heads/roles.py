@@ -144,12 +144,20 @@ def score_roles(
     counts: Mapping[str, int] | None = None,
     control: Iterable[Tensor] | None = None,
     self_counts: Sequence[str] = ("rare",),
+    rivals: Iterable[Tensor] | None = None,
+    control_rivals: Iterable[Tensor] | None = None,
 ) -> RoleScores:
     """Score all heads of a model on parsed sentences.
 
     weights: for each sentence (layers, heads, n, n), over words only. counts: how often each word occurs in
     the language, for the rare-word scores; None leaves them out. control: the weights of an untrained model
-    of the same sizes on the same sentences. self_counts: as in `count_hits`.
+    of the same sizes on the same sentences.
+
+    self_counts: kinds of criteria ("positional", "syntactic", "rare") in which a word may answer with
+    itself; in the others its own weight is left out. rivals: for each sentence (layers, heads, n), the
+    largest weight of each word on a special token; with it special tokens may win, and where one does the
+    word's answer is no hit. None: they don't compete. control_rivals: the same of the untrained model.
+    Words at the edge are not asked for a neighbour that they haven't got.
 
     Raises: ValueError for fewer than two sentences, and when sentences and weights don't go together.
     Source: Voita et al. 2019, section 5; Clark et al. 2019, section 4.
@@ -157,8 +165,10 @@ def score_roles(
     if len(sentences) < 2:
         raise ValueError("one half of the sentences picks, the other judges: at least two are needed.")
     criteria = criteria_of(sentences, rare=counts is not None)
-    own = count_hits(weights, sentences, criteria, counts, self_counts)
-    other = None if control is None else count_hits(control, sentences, criteria, counts, self_counts)
+    own = count_hits(weights, sentences, criteria, counts, self_counts, rivals)
+    other = None
+    if control is not None:
+        other = count_hits(control, sentences, criteria, counts, self_counts, control_rivals)
     return RoleScores(tuple(criteria), own, other)
 
 
