@@ -13,7 +13,13 @@ from benchmarks.treebank_agreement import agreement
 from mha_course.data_files import data_path
 from mha_course.text.course_language.gloss import vocabulary_words
 from mha_course.text.parsed_sentence import ParsedSentence
-from mha_course.text.treebank import COURSE_TREEBANK, course_treebank, read_conllu
+from mha_course.text.treebank import (
+    COURSE_TREEBANK,
+    course_treebank,
+    merged_relations,
+    read_conllu,
+    read_treebank,
+)
 from mha_course.text.word_frequency import treebank_word_counts
 
 TEXT = """\
@@ -101,3 +107,54 @@ def test_every_word_of_the_treebank_has_a_frequency(treebank: tuple[ParsedSenten
     assert set(counts) == words
     assert counts["the"] > counts["old"] > counts["sailor"] > 0
     assert counts["the"] > 10**7 and sum(count == 0 for word, count in counts.items() if word.isalpha()) < 5
+
+
+WITH_TEXT = """# sent_id = 1
+# text = He's here — «now».
+1-2\tHe's\t_\t_\t_\t_\t_\t_\t_\t_
+1\tHe\the\tPRON\t_\t_\t3\tnsubj:outer\t_\t_
+2\t's\tbe\tAUX\t_\t_\t3\tcop\t_\t_
+2.1\tright\tright\tADV\t_\t_\t_\t_\t3:advmod\t_
+3\there\there\tADV\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def without_comments(text: str) -> str:
+    return "".join(line + "\n" for line in text.split("\n") if not line.startswith("#"))
+
+
+def test_the_text_is_that_of_the_comment_or_of_the_forms(tmp_path: Path) -> None:
+    path = tmp_path / "text.conllu"
+    path.write_text(WITH_TEXT, encoding="utf-8-sig", newline="\r\n")
+    (read,) = read_treebank(path)
+    assert (read.text, read.parsed.words) == ("He's here — «now».", ("He", "'s", "here"))
+    path.write_text(without_comments(WITH_TEXT), encoding="utf-8")
+    assert read_treebank(path)[0].text == "He's here"
+    path.write_text(
+        without_comments(WITH_TEXT).replace("3\tnsubj:outer\t_\t_", "3\tnsubj:outer\t_\tSpaceAfter=No"),
+        encoding="utf-8",
+    )
+    assert read_treebank(path)[0].text == "He's here", "inside a range the range's own form counts"
+
+
+def test_signs_that_look_like_line_ends_stay_in_their_word(tmp_path: Path) -> None:
+    path = tmp_path / "odd.conllu"
+    path.write_text(WITH_TEXT.replace("here\there", "he\u2028re\x85\x0b\tx"), encoding="utf-8")
+    assert read_treebank(path)[0].parsed.words[2] == "he\u2028re\x85\x0b"
+
+
+def test_sentences_that_are_no_trees_can_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "circle.conllu"
+    path.write_text(WITH_TEXT.replace("0\troot", "1\tdep") + WITH_TEXT, encoding="utf-8")
+    assert len(read_treebank(path, only_trees=True)) == 1
+    with pytest.raises(ValueError, match="circle.conllu, line 8"):
+        read_treebank(path)
+
+
+def test_relations_can_be_merged(tmp_path: Path) -> None:
+    path = tmp_path / "merged.conllu"
+    path.write_text(WITH_TEXT, encoding="utf-8")
+    parsed = read_treebank(path)[0].parsed
+    assert merged_relations(parsed, {"nsubj:outer": "nsubj"}).relations == ("nsubj", "cop", "root")
+    assert parsed.relations[0] == "nsubj:outer"
