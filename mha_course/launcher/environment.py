@@ -60,7 +60,7 @@ def ensure_environment(places: Places, tests: bool = False) -> bool:
 
     With `tests`, what the tests need is installed too. Raises Problem with one sentence when it fails.
     """
-    for path in {places.requirements(False), places.requirements(tests)}:
+    for path in places.lists(tests):
         if not path.is_file():
             raise Problem(f"{path.name} is missing beside start.py: get the whole course, then start again.")
     if is_current(places, tests):
@@ -230,6 +230,9 @@ def _install(places: Places, tests: bool, installer: Installer, line: LiveLine) 
             line.note("PyTorch's lighter packages can't be had here. The ordinary ones may need 8 GB.")
         line.stage("looking for packages")
     installer.pip(*ordinary, "-r", places.requirements(tests).name)
+    if tests:
+        line.stage("looking for what is installed alone")
+        installer.pip(*ordinary, "--no-deps", "-r", places.alone.name)
 
 
 def _settle(path: Path, chosen: dict[str, object]) -> None:

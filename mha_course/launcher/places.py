@@ -57,6 +57,15 @@ class Places:
         """The list to install: what the lessons need, or what the tests need on top."""
         return self.root / ("requirements-dev.txt" if tests else "requirements.txt")
 
+    @property
+    def alone(self) -> Path:
+        """What the tests need besides, installed without the packages that it asks for in turn."""
+        return self.root / "requirements-dev-alone.txt"
+
+    def lists(self, tests: bool) -> list[Path]:
+        """All lists that an environment is made from."""
+        return [self.requirements(False), *([self.requirements(True), self.alone] if tests else [])]
+
     def site_packages(self) -> Path | None:
         """The environment's package folder, None while there is none."""
         if os.name == "nt":

@@ -25,8 +25,7 @@ class Stamp:
 def fingerprint(places: Places, tests: bool, python_version: str) -> str:
     """Hash of the requirement files, the environment's Python version and the platform; raises OSError."""
     digest = hashlib.sha256()
-    lists = [places.requirements(False)] + ([places.requirements(True)] if tests else [])
-    for path in lists:
+    for path in places.lists(tests):
         # Line ends and comments differ between checkouts without anything to install.
         lines = [line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()]
         digest.update("\n".join(line for line in lines if line).encode() + b"\0")
