@@ -8,6 +8,7 @@ from mha_course.plots.layer_map import layer_map
 from mha_course.plots.lines import lines
 from mha_course.plots.matrices import matrices, matrix
 from mha_course.plots.picture import Picture
+from mha_course.plots.role_map import role_map
 from mha_course.plots.split_picture import split_picture
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "lines",
     "matrices",
     "matrix",
+    "role_map",
     "split_picture",
 ]

@@ -13,12 +13,11 @@ function sentenceArcs({ onQuery }) {
   });
 
   // weights: Uint16Array n × n (65535 = 1); q: lit query; k: lit key or −1.
-  // unknown: places of tokens to be marked as not known.
-  function draw({ tokens, unknown = NONE_UNKNOWN, weights, q, k, width, headIndex, theme, family, alt }) {
+  // unknown: places of tokens to be marked as not known. tint: instead of the head's colour. bars: with those below.
+  function draw({ tokens, unknown = NONE_UNKNOWN, weights, q, k, width, headIndex, theme, family, alt, tint = headColour(headIndex, theme), bars: withBars = true }) {
     const n = tokens.length;
     const row = spreadWords(tokens, width, family);
     const weight = (from, to) => weights[from * n + to] / 65535;
-    const tint = headColour(headIndex, theme);
     const grey = colour("edge", theme);
     // The longest arc of this head, whichever query is lit, sets the height: it stays as the query moves.
     let reach = 60;
@@ -46,10 +45,10 @@ function sentenceArcs({ onQuery }) {
       parts.push(svgNode("circle", { cx: row.x[to], cy: base, r: radius, fill: tint }));
     }
     const words = wordsUnder(tokens, unknown, row, base + 5, q, theme, family);
-    const bars = barsBelow({
+    const bars = withBars ? barsBelow({
       values: Array.from({ length: n }, (_, to) => weight(q, to)),
       x: row.x, top: base + 12 + row.height, width, step: row.step, chosen: k, tint, theme,
-    });
+    }) : { parts: [], height: 0 };
     const height = base + 12 + row.height + bars.height;
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("width", width);

@@ -1,0 +1,163 @@
+"""Heads of a real model as a source of a HeadMap: recorded ones, and those of a model that is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+import torch
+
+from mha_course.heads.habits import count_habits
+from mha_course.heads.head_table import HeadTable
+from mha_course.heads.roles import score_roles
+from mha_course.heads.table_of_scores import head_table
+from mha_course.models.recorded_heads import RecordedHeads, recorded_heads
+from mha_course.pieces import PieceMaps
+from mha_course.text.parsed_sentence import ParsedSentence
+from mha_course.text.treebank import course_treebank
+from mha_course.text.word_frequency import treebank_word_counts
+from mha_course.widgets.head_sources import LONGEST, Reading
+
+SCORED = 120  # sentences on which a model is scored that nobody has measured before
+KNOWN_SENTENCE = "my friend likes music and plays the oboe every day ."
+CLOSED = (
+    "Recorded heads: their weights are kept for the sentences of this list only. A model that is installed "
+    "here reads your own, and shuffled words: HeadMap(load_pretrained(…))."
+)
+
+
+class RecordedMiniLM:
+    """The recorded heads of a real model. table: of scores; None measures the recorded sentences.
+
+    Raises: FileNotFoundError when data/ is missing.
+    """
+
+    has_special = True
+    closed = CLOSED
+    known_sentence = KNOWN_SENTENCE
+
+    def __init__(self, recorded: RecordedHeads | None = None, table: HeadTable | None = None) -> None:
+        self.recorded = recorded_heads() if recorded is None else recorded
+        self.name = self.recorded.name
+        self._which = [i for i, s in enumerate(self.recorded.sentences) if len(s) <= LONGEST]
+        self.examples = tuple(self.recorded.sentences[i] for i in self._which)
+        if table is not None:
+            self.table = table
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often the treebank's words occur in English."""
+        return treebank_word_counts()
+
+    @cached_property
+    def table(self) -> HeadTable:
+        """The scores on the recorded sentences."""
+        return _recorded_table(self.recorded)
+
+    def maps(self, i: int, special: bool = False) -> Reading:
+        """The maps of example i."""
+        return reading_of(self.recorded.read(self._which[i]), special)
+
+    def read(self, text: str | Sequence[str], special: bool = False) -> None:
+        """None: nothing is recorded but the examples."""
+        return None
+
+
+class PretrainedHeads:
+    """The heads of a model that `load_pretrained` loaded; of an encoder-decoder, those of its encoder.
+
+    table: of scores; None measures 120 sentences of the treebank, which takes some seconds.
+    """
+
+    closed = ""
+    known_sentence = KNOWN_SENTENCE
+
+    def __init__(self, model: object, table: HeadTable | None = None) -> None:
+        self.model = model
+        self.name = model.name
+        self.examples = tuple(s for s in course_treebank() if len(s) <= LONGEST)[:SCORED]
+        self._kept: dict[int, PieceMaps] = {}
+        self._examples_read()
+        self.has_special = any(None in read.query_words for read in self._kept.values())
+        if table is not None:
+            self.table = table
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often the treebank's words occur in English."""
+        return treebank_word_counts()
+
+    @cached_property
+    def table(self) -> HeadTable:
+        """The scores on the first 120 sentences of the treebank."""
+        return _table(self.name, self.examples, [self._kept[i] for i in range(len(self.examples))])
+
+    def maps(self, i: int, special: bool = False) -> Reading:
+        """The maps of example i."""
+        return reading_of(self._kept[i], special)
+
+    def read(self, text: str | Sequence[str], special: bool = False) -> Reading | None:
+        """The maps of a text over its words, at most 24; None when there is no word."""
+        return reading_of(self._encoder(text), special)
+
+    def _encoder(self, text: str | Sequence[str]) -> PieceMaps:
+        return next(iter(self.model.read_many([text])))
+
+    def _examples_read(self) -> None:
+        read = self.model.read_many([list(sentence.words) for sentence in self.examples])
+        self._kept = dict(enumerate(read))
+
+
+def reading_of(read: PieceMaps, special: bool) -> Reading | None:
+    """The first 24 words of maps over pieces, with the special tokens around them where asked for."""
+    total = len(read.words_q)
+    if not total or not read.maps.weights.numel():
+        return None
+    if not special or None not in read.query_words:
+        maps = read.words()
+        return Reading(_first(maps, LONGEST), tuple(range(min(total, LONGEST))), (), max(0, total - LONGEST))
+    maps = read.words(special=True)
+    before = next(i for i, word in enumerate(read.query_words) if word is not None)
+    places = tuple(before + i for i in range(min(total, LONGEST)))
+    if total > LONGEST:
+        return Reading(_first(maps, before + LONGEST), places, (), total - LONGEST)
+    return Reading(maps, places)
+
+
+def _first(maps: object, n: int) -> object:
+    """The first n tokens; nothing is rescaled."""
+    if maps.weights.shape[-1] <= n:
+        return maps
+    return replace(
+        maps,
+        weights=maps.weights[..., :n, :n],
+        query_tokens=maps.query_tokens[:n],
+        key_tokens=maps.key_tokens[:n],
+        allowed=None if maps.allowed is None else maps.allowed[:n, :n],
+    )
+
+
+@lru_cache(maxsize=4)
+def _recorded_table(recorded: RecordedHeads) -> HeadTable:
+    reads = [recorded.read(i) for i in range(len(recorded.sentences))]
+    return _table(recorded.name, recorded.sentences, reads)
+
+
+@torch.no_grad()
+def _table(name: str, sentences: Sequence[ParsedSentence], reads: Sequence[PieceMaps]) -> HeadTable:
+    """Scores over words, by Clark's way from pieces to words, without a control."""
+    counts = treebank_word_counts()
+    words = [read.words().weights for read in reads]
+    special = [[i for i, word in enumerate(read.query_words) if word is None] for read in reads]
+    return head_table(
+        score_roles(words, sentences, counts),
+        habits=count_habits([read.maps.weights for read in reads], special),
+        model=name,
+        source="the written treebank",
+        note=(
+            "Over words (weight to a word: sum over its pieces; from a word: mean). Special tokens are left "
+            "out, and the word itself, except for the rarest word. Scores: on every second sentence; the "
+            "relation was picked on the others. No untrained model was scored."
+        ),
+    )
