@@ -21,20 +21,23 @@ function weightMap({ index, large = false, onCell, onLeave, onPick, onKey }) {
     cells, hatch, rowRing, cellRing, keys, queries, pointer,
   );
   const element = node("div", { class: large ? "mha-map mha-map-large" : "mha-map" }, frame);
-  let size = { n: 0, cell: 0, side: 0 };
+  let size = { n: 0, nK: 0, cell: 0, side: 0 };
   let image = null;
   let labelled = "";
 
   // Size, labels and hatch. Cheap when nothing changed: labels are built only for new tokens or sizes.
-  // unknown: places of tokens to be marked as not known.
-  function place({ tokens, unknown = NONE_UNKNOWN, cell, side, keyLabelsShown, queryLabelsShown, angle, hatchSource }) {
-    const n = tokens.length;
-    size = { n, cell, side };
-    frame.style.width = frame.style.height = `${side}px`;
-    const key = `${keyLabelsShown}${queryLabelsShown}${cell}${angle}${[...unknown]}\u0000${tokens.join("\u0000")}`;
+  // unknown: places of tokens to be marked as not known. side: the height; with keyTokens of their own (n_q × n_k
+  // weights) the width is that of n_k cells.
+  function place({ tokens, keyTokens = tokens, unknown = NONE_UNKNOWN, cell, side, keyLabelsShown, queryLabelsShown, angle, hatchSource }) {
+    const [n, nK] = [tokens.length, keyTokens.length];
+    size = { n, nK, cell, side };
+    frame.style.height = `${side}px`;
+    frame.style.width = keyTokens === tokens ? `${side}px` : `${cell * nK}px`;
+    const names = [...tokens, "", ...(keyTokens === tokens ? [] : keyTokens)].join("\u0000");
+    const key = `${keyLabelsShown}${queryLabelsShown}${cell}${angle}${[...unknown]}\u0000${names}`;
     if (key !== labelled) {
       labelled = key;
-      keyLabels(keys, keyLabelsShown ? tokens : [], cell, angle, unknown);
+      keyLabels(keys, keyLabelsShown ? keyTokens : [], cell, angle, unknown);
       queryLabels(queries, queryLabelsShown ? tokens : [], cell, unknown);
     }
     hatch.hidden = !hatchSource;
@@ -45,18 +48,19 @@ function weightMap({ index, large = false, onCell, onLeave, onPick, onKey }) {
     }
   }
 
-  // weights: Uint16Array of n × n, 65535 = 1. top: the weight of the darkest shade.
+  // weights: Uint16Array of n_q × n_k, 65535 = 1. top: the weight of the darkest shade.
   function draw(weights, top, theme) {
     if (large) drawLarge(weights, top, theme);
     else drawSmall(weights, top, theme);
   }
 
   function drawSmall(weights, top, theme) {
-    const n = size.n;
+    const { n, nK } = size;
     const pen = cells.getContext("2d");
-    if (cells.width !== n || cells.height !== n || !image) {
-      cells.width = cells.height = n;
-      image = pen.createImageData(n, n);
+    if (cells.width !== nK || cells.height !== n || !image) {
+      cells.width = nK;
+      cells.height = n;
+      image = pen.createImageData(nK, n);
     }
     const words = new Uint32Array(image.data.buffer);
     const ramp = rampWords("seq", theme);
@@ -71,19 +75,23 @@ function weightMap({ index, large = false, onCell, onLeave, onPick, onKey }) {
 
   // Each cell as a rectangle with a gap of 1 px in the surface colour, sharp at any zoom.
   function drawLarge(weights, top, theme) {
-    const { n, cell, side } = size;
+    const { n, nK, cell, side } = size;
     const ratio = window.devicePixelRatio || 1;
-    const pixels = Math.max(1, Math.round(side * ratio));
-    if (cells.width !== pixels) cells.width = cells.height = pixels;
+    const tall = Math.max(1, Math.round(side * ratio));
+    const wide = nK === n ? tall : Math.max(1, Math.round(nK * cell * ratio));
+    if (cells.width !== wide || cells.height !== tall) {
+      cells.width = wide;
+      cells.height = tall;
+    }
     const pen = cells.getContext("2d");
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.fillStyle = colour("surface", theme);
-    pen.fillRect(0, 0, pixels, pixels);
+    pen.fillRect(0, 0, wide, tall);
     const gap = cell >= 8 ? Math.max(1, Math.round(ratio)) : 0;
     const edge = (i) => Math.round(i * cell * ratio);
     for (let q = 0; q < n; q += 1) {
-      for (let k = 0; k < n; k += 1) {
-        const w = weights[q * n + k] / 65535;
+      for (let k = 0; k < nK; k += 1) {
+        const w = weights[q * nK + k] / 65535;
         if (w < DRAW_NOTHING) continue;
         pen.fillStyle = weightColour(w / top, theme);
         const [x, y] = [edge(k), edge(q)];
@@ -120,8 +128,11 @@ function weightMap({ index, large = false, onCell, onLeave, onPick, onKey }) {
 
   function cellAt(event) {
     const bounds = cells.getBoundingClientRect();
-    const at = (offset, length) => Math.min(size.n - 1, Math.max(0, Math.floor((offset / length) * size.n)));
-    return [at(event.clientY - bounds.top, bounds.height), at(event.clientX - bounds.left, bounds.width)];
+    const at = (offset, length, n) => Math.min(n - 1, Math.max(0, Math.floor((offset / length) * n)));
+    return [
+      at(event.clientY - bounds.top, bounds.height, size.n),
+      at(event.clientX - bounds.left, bounds.width, size.nK),
+    ];
   }
 
   cells.addEventListener("pointermove", (event) => onCell(...cellAt(event), "pointer"));
@@ -141,7 +152,7 @@ function weightMap({ index, large = false, onCell, onLeave, onPick, onKey }) {
     // Where cell (q, k) is on the page, for a tooltip.
     cellRect(q, k) {
       const bounds = cells.getBoundingClientRect();
-      const step = bounds.width / Math.max(1, size.n);
+      const step = bounds.width / Math.max(1, size.nK);
       return { left: bounds.left + k * step, top: bounds.top + q * step, width: step, height: step };
     },
   };

@@ -1,0 +1,59 @@
+// One kind of a HeadBrowser's maps, opened: weights of every head, what may be attended to, how to say it.
+//
+// browserFrame(header, view) -> { layers, heads, nQ, nK, queries, keys, square, allowed, raw, top, head(l, h), weight(l, h, q, k), … }
+// Layers and heads count from 0 here, and from 1 in every word.
+
+function browserFrame(header, view) {
+  const { layers, heads, bits } = header;
+  const queries = header.queries;
+  const keys = header.keys === null ? queries : header.keys;
+  const [nQ, nK] = [queries.length, keys.length];
+  const count = layers * heads * nQ * nK;
+  const size = nQ * nK;
+  const top = 2 ** bits - 1;
+  const start = view.byteOffset + header.offset;
+  const bytes = bits / 8;
+  const aligned = start % bytes === 0;
+  const buffer = aligned ? view.buffer : view.buffer.slice(start, start + count * bytes);
+  const raw = bits === 16 ? new Uint16Array(buffer, aligned ? start : 0, count) : new Uint8Array(buffer, aligned ? start : 0, count);
+  const allowed = header.masked ? uint8(view, header.offset + count * bytes, size) : null;
+  const at = (l, h) => (l * heads + h) * size;
+  const weight = (l, h, q, k) => raw[at(l, h) + q * nK + k] / top;
+  const mayLook = (q, k) => !allowed || allowed[q * nK + k] === 1;
+
+  // One head as Uint16Array, 65535 = 1, as the larger pictures want it.
+  function head(l, h) {
+    const own = raw.subarray(at(l, h), at(l, h) + size);
+    return bits === 16 ? own : Uint16Array.from(own, (w) => w * 257);
+  }
+
+  const rowSum = (l, h, q) => {
+    let sum = 0;
+    for (let k = 0; k < nK; k += 1) sum += weight(l, h, q, k);
+    return sum;
+  };
+  // Places of the largest weights of a row, largest first.
+  const strongest = (l, h, q, most = 1) =>
+    Array.from({ length: nK }, (_, k) => k)
+      .filter((k) => mayLook(q, k))
+      .sort((a, b) => weight(l, h, q, b) - weight(l, h, q, a))
+      .slice(0, most);
+  const inWords = (l, h, q, k) => (mayLook(q, k) ? weightInWords(weight(l, h, q, k)) : "not allowed");
+
+  return {
+    header, layers, heads, nQ, nK, queries, keys, square: header.keys === null, allowed, raw, top, at,
+    weight, head, rowSum, strongest, inWords, mayLook,
+    name: (l, h) => `layer ${l + 1}, head ${h + 1}`,
+    rowInWords(l, h, q) {
+      const found = strongest(l, h, q, 4).filter((k) => weight(l, h, q, k) >= 0.02);
+      const list = found.map((k) => `${visible(keys[k])} ${weight(l, h, q, k).toFixed(2)}`).join(", ");
+      return `Layer ${l + 1}, head ${h + 1}: the query ${visible(queries[q])} looks at ${list || "no key"}`;
+    },
+    // "spread 0.31 · on itself 0.12 · looks 2.4 tokens away"
+    numbers(l, h) {
+      const parts = [`spread ${header.spread[l][h].toFixed(2)}`];
+      if (header.itself) parts.push(`on itself ${header.itself[l][h].toFixed(2)}`, `looks ${header.distance[l][h].toFixed(1)} tokens away`);
+      return parts.join(" · ");
+    },
+  };
+}
