@@ -9,6 +9,7 @@ _HOMES = {
     "FrontEndCheck": "front_end_check",
     "GlossWithoutHeads": "gloss_without_heads",
     "HeadBrowser": "head_browser",
+    "HeadMap": "head_map",
     "HeadsCompared": "heads_compared",
     "HeadsForming": "heads_forming",
     "LiveTraining": "live_training",
