@@ -10,6 +10,8 @@ from mha_course.models.course_models import load_course_model
 from mha_course.positions import position_kernel, rotate_by_position
 from mha_course.text.course_language.gloss import PARTS, gloss
 from mha_course.text.course_language.grammar import draw_sentences
+from mha_course.training.record import TRAINING_SEED
+from mha_course.training.train_gloss import Recipe
 
 
 def test_rotary_products_depend_on_the_distance_only() -> None:
@@ -62,6 +64,26 @@ def test_what_is_learned_on_short_sentences_reaches_so_far(kind: str) -> None:
 def test_unknown_kinds_are_refused() -> None:
     with pytest.raises(ValueError, match="rotary"):
         train_on_short("relative")
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_lesson_8_says_of_the_course_model(seed: int) -> None:
+    model = load_course_model(seed=seed)
+    sentences = [s for s in draw_sentences(600, seed=987) if len(s.words) <= 8]
+    found = {start: accuracy_from(model, sentences, start) for start in (0, 16, 24, 100)}
+    assert min(found[0].values()) > 0.99
+    for part in ("mutation", "liaison"):
+        assert found[16][part] > 0.99 and found[24][part] < 0.85 < 0.9 < found[100][part]
+    assert min(one["stem"] for one in found.values()) > 0.97
+    maps = model.attend("every rather young drummer carries a small old book .".split()).weights
+    looked = maps.argmax(-1)[..., 1:]
+    assert (looked == torch.arange(looked.shape[-1])).float().mean(-1).max() == 1
+
+
+def test_none_of_the_sentences_of_lesson_8_was_trained_on() -> None:
+    trained_on = {s.words for s in draw_sentences(Recipe().sentences, TRAINING_SEED)}
+    short = [s.words for s in draw_sentences(600, seed=987) if len(s.words) <= 8]
+    assert len(short) > 100 and not trained_on & set(short)
 
 
 def test_the_course_model_where_it_was_trained_and_beyond() -> None:
