@@ -103,8 +103,9 @@ def _labels(raw: list[RawPiece], text: str, unknown: str | None, word_piece: boo
     for piece, (place, of) in zip(raw, places, strict=True):
         behind = text[piece.span[0] : piece.span[1]]
         if piece.special or (word_piece and piece.token != unknown):
-            label = piece.token
-        elif not behind:
+            labels.append(piece.token)
+            continue
+        if not behind:
             label = "".join(_BLANKS.get(sign, "␣") for sign in text[slice(*piece.wide)]) or (
                 "␣" if not piece.token.strip("▁ĠĊ ") else piece.token.strip("▁Ġ")
             )
@@ -112,7 +113,7 @@ def _labels(raw: list[RawPiece], text: str, unknown: str | None, word_piece: boo
             label = " ".join(f"U+{ord(sign):04X}" for sign in behind)
         else:
             label = behind
-        labels.append(label if of == 1 or label == piece.token else f"{label}·{place}/{of}")
+        labels.append(label if of == 1 else f"{label}·{place}/{of}")
     return labels
 
 

