@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -67,7 +68,14 @@ def _by_kind(source: object) -> dict[str, AttentionMaps]:
     if isinstance(source, AttentionMaps):
         return {"self": source}
     if isinstance(source, TransformerMaps):
-        return {kind: getattr(source, kind) for kind in KINDS}
+        by_kind = {kind: getattr(source, kind) for kind in KINDS}
+        n_q, n_k = by_kind["cross"].weights.shape[-2:]
+        if (n_q, n_k) != tuple(by_kind[kind].weights.shape[-1] for kind in ("decoder", "encoder")):
+            raise ValueError(
+                f"cross-attention has {n_q} queries and {n_k} keys, which are not as many as there are "
+                "tokens in decoder and encoder: these maps don't belong together."
+            )
+        return by_kind
     raise ValueError(
         f"BertViz shows AttentionMaps or TransformerMaps, such as load_course_model().attend(words); "
         f"got {type(source).__name__}."
@@ -83,8 +91,11 @@ def _chosen(
         left_out = there_are > most
         words = f"Shown: {name}s 1 to {most} of {there_are}; `{name}s=range({most + 1}, ...)` takes others."
         return shown, [words] if left_out else []
-    shown = tuple(wanted)
-    if any(isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= there_are for n in shown):
+    try:
+        shown = tuple(operator.index(n) for n in wanted)
+    except TypeError:
+        raise ValueError(f"{name}s={wanted!r} must be a list of whole numbers, counted from 1.") from None
+    if any(not 1 <= n <= there_are for n in shown):
         raise ValueError(f"{name}s={list(shown)}: there are {name}s 1 to {there_are}.")
     if not shown or len(set(shown)) < len(shown):
         raise ValueError(f"{name}s={list(shown)}: name at least one {name}, and each only once.")

@@ -46,7 +46,9 @@ def _picture(view: str, part: PartShown, kind: str, maps: AttentionMaps, layer: 
         title = f"{name}, all heads"
         if part.layers != tuple(range(1, len(part.layers) + 1)):
             notes.append(f"The rows stand for the layers {_listed(part.layers)}, in this order.")
-    return head_grid(replace(maps, note=" ".join(notes)), title=title, spread=False)
+    # Three pictures stand below each other: four maps in a row keep them from filling two screens.
+    columns = 4 if len(part.maps) > 1 and maps.n_layers == 1 and maps.n_heads >= 4 else None
+    return head_grid(replace(maps, note=" ".join(notes)), title=title, spread=False, columns=columns)
 
 
 def _listed(numbers: tuple[int, ...]) -> str:

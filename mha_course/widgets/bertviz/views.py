@@ -28,8 +28,8 @@ _STYLE = (
     ".mha-bertviz:has(iframe) .mha-bertviz-still{display:none!important}"
     ".mha-bertviz:has(iframe) .mha-bertviz-live{display:block!important}"
     '[data-jp-theme-light="false"] .mha-bertviz-dark,.vscode-dark .mha-bertviz-dark{display:block!important}'
-    "@media print{.mha-bertviz .mha-bertviz-still{display:block!important}"
-    ".mha-bertviz .mha-bertviz-live{display:none!important}}"
+    "@media print{.mha-bertviz:has(iframe) .mha-bertviz-still{display:block!important}"
+    ".mha-bertviz:has(iframe) .mha-bertviz-live{display:none!important}}"
 )
 
 
