@@ -70,7 +70,12 @@ def _sentences_mix(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]],
         return None
     changes = {}
     for position, argument in enumerate(case.arguments):
-        if isinstance(argument, Tensor) and argument.ndim > 2 and argument.shape[0] == b:
+        if (
+            isinstance(argument, Tensor)
+            and argument.is_floating_point()
+            and argument.shape[:1] == (b,)
+            and argument.ndim > 2
+        ):
             other = argument.clone()
             other[-1] = _other(other[-1])
             changes[position] = other

@@ -13,6 +13,7 @@ from mha_course.exercises.mistakes.of_decoder_inputs import DECODER_MASK_MISTAKE
 from mha_course.exercises.mistakes.of_feed_forward import FEED_MISTAKES
 from mha_course.exercises.mistakes.of_layer_norm import NORM_MISTAKES
 from mha_course.exercises.mistakes.workbench import hide_with_large_negative
+from mha_course.exercises.reading.norm import NORM
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
@@ -170,6 +171,7 @@ EXERCISES = (
         ),
         why="No token sees another one here, nor another sentence; so a batch of one gives the same.",
         twins=("transformer.Residual.forward",),
+        readers=(NORM.read,),
     ),
     Exercise(
         name="feed_forward",

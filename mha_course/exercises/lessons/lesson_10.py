@@ -10,6 +10,8 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_scores import HELD_OUT_MISTAKES, OFFSET_MISTAKES, SHARE_MISTAKES
 from mha_course.exercises.mistakes.of_training import LOSS_MISTAKES, RATE_MISTAKES
+from mha_course.exercises.reading.fixed_offset import OFFSET
+from mha_course.exercises.reading.rates import read_rates
 
 NONE = -100  # no answer is asked for here
 
@@ -117,6 +119,10 @@ def _offset_inputs(g: Generator) -> list[Case]:
         case("with one word more", [-1, 0, -1, 3, -1, 5, 8, 2, 6, 6, 5], 3),
         case("with the best distance ahead", [0, 1, 4, -1, -1, 5, 6, 4, -1], 3),
         case("with many targets out of reach", [2, 3, 4, 6, 7, 8, 9, 6, -1, -1, -1, -1], 2),
+        case("with the best distance at the edge", [-1, -1, 5, -1, 7, 3, 8, -1, 5, 6, -1], 3),
+        case("with equals on both sides", [1, 1, 4, -1, 7, 2, 4, 4, -1], 2),
+        case("with targets at the ends", [8, 0, 3, 4, -1, -1, 3, -1, -1], 3),
+        case("with two words more", [3, 1, 0, 0, 6, 3, 4, 8, 9, 6, 8, -1], 2),
         case("with distances up to 4", [2, 2, -1, 1, 6, 4, 4, -1, 6, -1, 9, 9], 4, edge=True),
     ]
 
@@ -180,6 +186,7 @@ EXERCISES = (
             ),
         ),
         why="Early updates are wild, since every weight is random; late ones only have to settle.",
+        readers=(read_rates,),
     ),
     Exercise(
         name="masked_cross_entropy",
@@ -261,6 +268,7 @@ EXERCISES = (
             ),
         ),
         why="A determiner stands right before its noun half of the time. A head has to beat that.",
+        readers=(OFFSET.read,),
     ),
     Exercise(
         name="held_out_score",

@@ -129,10 +129,10 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    ("numbers are not", lambda steps, warm_up: torch.ones(steps)),
+    ("does not rise.*does not fall", lambda steps, warm_up: torch.ones(steps)),
     ("Everything is 0", lambda steps, warm_up: torch.zeros(steps)),
     ("last one is missing", lambda steps, warm_up: listed(steps, warm_up)[:-1]),
     ("divided by 500", lambda steps, warm_up: listed(steps, warm_up) * 2e-3),
     ("steps` is reversed", lambda steps, warm_up: listed(steps, warm_up).flip(0)),
-    ("numbers are not", partial(looped, fall=lambda way: math.exp(-way))),
+    ("fall is exponential", partial(looped, fall=lambda way: math.exp(-way))),
 ]

@@ -1,0 +1,171 @@
+"""Recipes: a right answer as steps, with what people put in the place of each; tried alone, then in pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.mistakes.workbench import steps_shared
+from mha_course.exercises.outcome import Outcome, agree, run
+from mha_course.exercises.reading.changed_afterwards import changed_afterwards
+from mha_course.exercises.reading.factors import times_right
+from mha_course.exercises.recognising import Calls, matches
+
+Step = Callable[..., Any]
+Arguments = tuple[Any, ...]
+_ERRORS = (RuntimeError, ValueError, TypeError, IndexError, ZeroDivisionError, OverflowError)
+
+
+class Way(NamedTuple):
+    """What may stand in the place of a step. says: in a sentence; look: where, unless the slot's serves.
+
+    alone: too rare, or too like others, to be tried beside a second fault.
+    """
+
+    says: str
+    step: Step
+    look: str = ""
+    alone: bool = False
+
+
+def rare(says: str, step: Step, look: str = "") -> Way:
+    """A way that is tried alone only."""
+    return Way(says, step, look, alone=True)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One step of a recipe, by the name of its keyword. look: where to look when it is done otherwise."""
+
+    name: str
+    look: str
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that is tried for one exercise.
+
+    make: takes the exercise's arguments and a step for each slot by its keyword; right without any.
+    more: other arguments, on which an answer must agree with what it is taken for. For results in which
+    chance can play a part, as in a whole number.
+    beyond: how many slots may be done otherwise at once.
+    """
+
+    make: Step
+    slots: tuple[Slot, ...]
+    more: Callable[[], Sequence[Arguments]] = tuple
+    beyond: int = 2
+
+    def read(self, evidence: Evidence, i: int, call: Callable[[Arguments], Outcome]) -> Finding | None:
+        """The ways that give what the answer gives in every case that counts; None when none do."""
+        got = evidence.got[i]
+        if len(got.leaves) != 1 or got.leaves[0].is_complex():
+            return None
+        asked: list[tuple[Arguments, Outcome]] | None = None
+        for count in range(1, self.beyond + 1):
+            if count == 2 and _of_the_whole(evidence, i):
+                return None  # one thing done to a right result says more than two faults
+            for chosen in _tried(self, evidence, i, count).like(got.leaves[0]):
+                fn = functools.partial(self.make, **{slot.name: way.step for slot, way in chosen})
+                given = Calls(fn, evidence.cases, evidence.exercise.results)
+                if not (matches(evidence, given, True) or matches(evidence, given)):
+                    continue
+                if asked is None:
+                    asked = [(arguments, call(_copied(arguments))) for arguments in self.more()]
+                if all(_same(fn, arguments, out) for arguments, out in asked):
+                    return _finding(chosen, evidence.cases[i].sizes)
+        return None
+
+
+def _of_the_whole(evidence: Evidence, i: int) -> bool:
+    want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
+    if want.shape != have.shape or want.numel() < 2:
+        return False
+    axes = evidence.exercise.returns[0].axes
+    return times_right(evidence) is not None or changed_afterwards(want, have, axes) is not None
+
+
+Chosen = tuple[tuple[Slot, Way], ...]
+
+
+@dataclass
+class _Tried:
+    """What a recipe gives in one case with so many ways at once, grouped by shape."""
+
+    made: dict[Any, list[Chosen]] = field(default_factory=dict)
+    rows: dict[Any, list[Tensor]] = field(default_factory=dict)
+    stacked: dict[Any, Tensor] = field(default_factory=dict)
+
+    def add(self, chosen: Chosen, result: Any) -> None:
+        leaf = result if isinstance(result, Tensor) else torch.as_tensor(result)
+        self.made.setdefault(leaf.shape, []).append(chosen)
+        self.rows.setdefault(leaf.shape, []).append(_flat(leaf))
+
+    def like(self, leaf: Tensor) -> Iterator[Chosen]:
+        if leaf.shape not in self.rows:
+            return
+        if leaf.shape not in self.stacked:
+            self.stacked[leaf.shape] = torch.stack(self.rows[leaf.shape])
+        mine = _flat(leaf)
+        near = (self.stacked[leaf.shape] - mine).abs() <= 1e-4 + 1e-3 * mine.abs()
+        for k in near.all(-1).nonzero()[:, 0].tolist():
+            yield self.made[leaf.shape][k]
+
+
+_KNOWN: dict[tuple[int, str, int, int], _Tried] = {}
+
+
+def _tried(recipe: Recipe, evidence: Evidence, i: int, count: int) -> _Tried:
+    key = (id(recipe), evidence.exercise.name, i, count)
+    if key not in _KNOWN:
+        table, arguments = _Tried(), evidence.cases[i].fresh()
+        with steps_shared(), torch.no_grad():
+            for slots in combinations(recipe.slots, count):
+                for chosen in _ways(slots, count):
+                    with contextlib.suppress(*_ERRORS):
+                        steps = {slot.name: way.step for slot, way in chosen}
+                        table.add(chosen, recipe.make(*arguments, **steps))
+        _KNOWN[key] = table
+    return _KNOWN[key]
+
+
+def _ways(slots: Sequence[Slot], count: int) -> Iterator[Chosen]:
+    if not slots:
+        yield ()
+        return
+    for way in slots[0].ways:
+        if count > 1 and way.alone:
+            continue
+        for rest in _ways(slots[1:], count):
+            yield ((slots[0], way), *rest)
+
+
+def _same(fn: Step, arguments: Arguments, out: Outcome) -> bool:
+    made = run(fn, _copied(arguments), quiet=True)
+    return agree(made, out) or (made.error is not None and out.error is not None)
+
+
+def _copied(arguments: Arguments) -> Arguments:
+    return tuple(a.clone() if isinstance(a, Tensor) else a for a in arguments)
+
+
+def _finding(chosen: Chosen, sizes: dict[str, int]) -> Finding:
+    says = " And: ".join(way.says for _, way in chosen)
+    look = " And: ".join(dict.fromkeys(way.look or slot.look for slot, way in chosen))
+    for name, size in sizes.items():
+        says = says.replace("{" + name + "}", str(size))
+    return Finding("+".join(f"other-{slot.name}" for slot, _ in chosen), says, look=look)
+
+
+def _flat(leaf: Tensor) -> Tensor:
+    flat = leaf.detach().to(torch.float64).flatten()
+    return flat.nan_to_num(nan=1e30, posinf=2e30, neginf=-2e30)
