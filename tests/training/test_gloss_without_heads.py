@@ -18,7 +18,7 @@ from mha_course.training.gloss_without_heads import (
 from mha_course.training.record import TESTING_SEED, TRAINING_SEED
 from mha_course.training.train_gloss import Recipe, accuracy
 
-SERVES = {"previous word": "mutation", "next word": "liaison", "rarest word": "stem", "syntax": "ending"}
+SERVES = {"previous word": "mutation", "next word": "liaison", "syntax": "ending", "rarest word": "stem"}
 
 
 def test_none_of_the_sentences_was_trained_on() -> None:
@@ -29,16 +29,25 @@ def test_none_of_the_sentences_was_trained_on() -> None:
         held_out_glosses(401)
 
 
-def test_every_role_group_costs_the_part_that_needs_it_and_random_groups_do_not() -> None:
-    data, groups = held_out_glosses(60), role_groups()
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_every_role_group_costs_the_part_that_needs_it_and_random_groups_do_not(seed: int) -> None:
+    model, data, groups = load_course_model(seed=seed), held_out_glosses(60), role_groups(seed)
     heads = [head for group in groups.values() for head in group]
-    assert len(heads) == len(set(heads)) and set(heads) <= set(all_heads(load_course_model()))
-    assert groups.keys() == SERVES.keys()
+    assert len(heads) == len(set(heads)) and set(heads) <= set(all_heads(model))
+    assert list(groups) == list(SERVES)
     for role, part in SERVES.items():
-        found = compared_with_random(groups[role], data, draws=2)
+        found = compared_with_random(groups[role], data, model, draws=2)
         assert max(found.lost, key=found.lost.get) == part
         assert found.lost[part] > 4 > found.random[part] + 1
         assert found.worst[part] >= found.random[part]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_lesson_6_says_of_single_heads(seed: int) -> None:
+    model, data = load_course_model(seed=seed), held_out_glosses(200)
+    whole = accuracy_without([], data, model)["mutation"]
+    for head in role_groups(seed)["previous word"]:
+        assert whole - accuracy_without([head], data, model)["mutation"] < 0.01
 
 
 def test_without_no_head_it_is_the_accuracy_and_the_model_stays_as_it_was() -> None:
