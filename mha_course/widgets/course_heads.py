@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 
-import torch
-
-from mha_course.heads.habits import SPECIAL, count_habits
 from mha_course.heads.head_table import HeadTable
-from mha_course.heads.roles import score_roles
-from mha_course.heads.table_of_scores import head_table
 from mha_course.models.course_models import load_course_model
 from mha_course.models.gloss_model import GlossModel
 from mha_course.text.parsed_sentence import ParsedSentence
 from mha_course.text.tokens import tokenize
-from mha_course.text.treebank import course_treebank
-from mha_course.text.word_frequency import treebank_word_counts
-from mha_course.training.record import CONTROL_SEED
-from mha_course.training.scored_sentences import scored_sentences, training_word_counts
-from mha_course.training.train_gloss import fresh_model
+from mha_course.training.head_tables import ON, course_head_table, sentences_of, word_counts_of
 from mha_course.widgets.head_sources import LONGEST, Reading
 from mha_course.widgets.trained_source import KNOWN_SENTENCE
-
-ON = ("grammar", "treebank")
 
 
 class CourseHeads:
@@ -50,18 +38,17 @@ class CourseHeads:
     @cached_property
     def examples(self) -> tuple[ParsedSentence, ...]:
         """The sentences that were scored."""
-        sentences = scored_sentences() if self.on == "grammar" else course_treebank()
-        return tuple(sentence for sentence in sentences if len(sentence) <= LONGEST)
+        return tuple(sentence for sentence in sentences_of(self.on) if len(sentence) <= LONGEST)
 
     @property
     def counts(self) -> Mapping[str, int]:
         """How often words occur: in the training sentences, or in English for the treebank."""
-        return training_word_counts() if self.on == "grammar" else treebank_word_counts()
+        return word_counts_of(self.on)
 
     @cached_property
     def table(self) -> HeadTable:
         """Every head's scores beside those of an untrained model of the same sizes."""
-        return _table(self.model, self.on)
+        return course_head_table(self.model, self.on)
 
     def maps(self, i: int, special: bool = False) -> Reading:
         """The maps of example i."""
@@ -76,36 +63,3 @@ class CourseHeads:
         unknown = tuple(i for i, word in enumerate(words) if word not in self.model.vocabulary)
         maps = self.model.attend(words)
         return Reading(maps, tuple(range(len(words))), unknown, len(found) - len(words))
-
-
-@cache
-def _table(model: GlossModel, on: str) -> HeadTable:
-    source = CourseHeads(model, on)
-    sentences = source.examples
-    known = model.vocabulary
-    untrained = fresh_model(model.sizes, CONTROL_SEED).eval()
-    with torch.no_grad():
-        own, other = (
-            [one.attend([word.lower() for word in s.words]).weights for s in sentences]
-            for one in (model, untrained)
-        )
-    nothing = [()] * len(sentences)
-    words = [word.lower() in known for s in sentences for word in s.words]
-    whole = sum(all(word.lower() in known for word in s.words) for s in sentences)
-    where = "the course grammar, held out" if on == "grammar" else "the written treebank"
-    note = "The word itself is left out before the largest weight is taken, except for the rarest word."
-    if on == "treebank":
-        note += (
-            f" The model knows {sum(words) / len(words):.0%} of the words, and {whole} of {len(sentences)} "
-            "sentences in full; the other words it reads as <unk>."
-        )
-    table = head_table(
-        score_roles(own, sentences, source.counts, other),
-        habits=count_habits(own, nothing),
-        control_habits=count_habits(other, nothing),
-        model=source.name,
-        source=where,
-        note=f"{note} Scores: on every second sentence; the relation was picked on the others.",
-    )
-    # A model without special tokens can't look at them.
-    return replace(table, measures=tuple(m for m in table.measures if m.name != SPECIAL))

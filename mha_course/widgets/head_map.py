@@ -11,12 +11,19 @@ from torch import Tensor
 from mha_course.attention_maps import AttentionMaps
 from mha_course.heads.head_table import HeadTable
 from mha_course.heads.measured import Measured
+from mha_course.heads.shuffled import followed, shuffled_order
 from mha_course.text.parsed_sentence import ParsedSentence
 from mha_course.widgets.base import CourseWidget, Text
 from mha_course.widgets.head_map_chart import chart_of, question_of, roles_at
-from mha_course.widgets.head_map_examples import Examples, Ranked, Targets, targets_of, unparsed
-from mha_course.widgets.head_map_shuffle import followed, permuted
-from mha_course.widgets.head_map_words import alt_text, cut_notice, empty_notice, rank_words, unknown_notice
+from mha_course.widgets.head_map_examples import Examples, Ranked, Targets, over_words, targets_of, unparsed
+from mha_course.widgets.head_map_words import (
+    alt_text,
+    closed_notice,
+    cut_notice,
+    empty_notice,
+    rank_words,
+    unknown_notice,
+)
 from mha_course.widgets.head_sources import Reading, source_of
 
 __all__ = ["HeadMap"]
@@ -42,6 +49,7 @@ class HeadMap(CourseWidget):
 
     js = (
         "token_labels.js",
+        "hatch.js",
         "heatmap.js",
         "tooltip.js",
         "arcs.js",
@@ -83,6 +91,8 @@ class HeadMap(CourseWidget):
         special: bool = False,
     ) -> None:
         self.source = source_of(source)
+        if self.source.closed and (sentence or mode == "own"):
+            raise ValueError(f"{self.source.name} has no sentence of your own. {self.source.closed}")
         self._examples = Examples(self.source)
         self._roles = {role.key: role for role in self.table.roles()}
         self._stepped = 0
@@ -147,7 +157,10 @@ class HeadMap(CourseWidget):
         return {key: float(asked.get(key, role.threshold)) for key, role in self._roles.items()}
 
     def compute(self) -> tuple[Mapping[str, object], bytes]:
-        """Maps (layers, heads, n, n) and what each row kept (layers, heads, n), uint16, 65535 = 1."""
+        """Maps (layers, heads, n, n) and what each row kept (layers, heads, n) as uint16, 65535 = 1.
+
+        For a model with a mask the allowed cells (n, n) follow as bytes.
+        """
         measure = self._question()
         self._asking = measure.name if measure else None
         ranked = self._examples.ranked(measure, self.layer, self.head)
@@ -164,10 +177,14 @@ class HeadMap(CourseWidget):
             "rank": rank_words(self.mode, measure, ranked, place, self.example, len(self._examples)),
             "can_step": [place is None or place > 0, place is None or place < len(ranked) - 1],
             "shuffle": None,
+            "masked": False,
         }
         self.alt = alt_text(self.table, self.roles(), self.layer, self.head, header["rank"])
         if reading is None:
-            header["notices"] = [empty_notice(self.source.known_sentence)]
+            closed = self.source.closed
+            header["notices"] = [
+                closed_notice(closed) if closed else empty_notice(self.source.known_sentence)
+            ]
             return header, b""
         tokens = list(reading.maps.query_tokens)
         notices = [
@@ -180,15 +197,19 @@ class HeadMap(CourseWidget):
             "tokens": tokens,
             "unknown": list(reading.unknown),
             "notices": [notice for notice in notices if notice],
-            "note": self._said(kept),
+            "note": self._said(reading.maps),
+            "masked": reading.maps.allowed is not None,
             "question": self._asking,
             "targets": self._targets(measure, sentence, order, reading),
         }
         if order is not None:
-            header["shuffle"] = followed(self._straight(sentence), reading, order)
+            header["shuffle"] = self._followed(sentence, reading, order)
         # Only words are shown: a row is rescaled to what it gave to words.
         shown = weights / kept.clamp(min=1e-6)[..., None]
-        return header, _packed(shown) + _packed(kept)
+        payload = _packed(shown) + _packed(kept)
+        if header["masked"]:
+            payload += reading.maps.allowed.to(torch.uint8).numpy().tobytes()
+        return header, payload
 
     def still_png(self) -> bytes | None:
         """The map with the roles on show."""
@@ -229,11 +250,17 @@ class HeadMap(CourseWidget):
             straight = None if self.shuffle else self.source.maps(self.example, special)
         if not self.shuffle or self.source.closed:
             return straight or self.source.maps(self.example, special), sentence, None
-        order = permuted(len(sentence), self.shuffle)
+        order = shuffled_order(len(sentence), self.shuffle)
         return self.source.read([sentence.words[i] for i in order], special), sentence, order
 
-    def _straight(self, sentence: ParsedSentence) -> Reading:
-        return self.source.read(list(sentence.words))
+    def _followed(
+        self, sentence: ParsedSentence, shuffled: Reading, order: list[int]
+    ) -> dict[str, list[int]]:
+        """For every head, layer after layer, what it kept through the shuffle."""
+        straight = self.source.read(list(sentence.words))
+        before, after = over_words(straight), over_words(shuffled)
+        found = followed(before, after, order, sentence.words)
+        return {name: getattr(found, name).flatten().int().tolist() for name in ("asked", "place", "word")}
 
     def _targets(
         self,
@@ -253,12 +280,14 @@ class HeadMap(CourseWidget):
             pairs = [(now[q], now[k]) for q, k in pairs]
         return [(reading.places[q], reading.places[k]) for q, k in pairs]
 
-    def _said(self, kept: Tensor) -> str:
-        if not self.source.has_special:
-            return ""
-        if self.special:
-            return "Special tokens are shown."
-        return "Special tokens are left out of the map, and its rows rescaled to sum to 1."
+    def _said(self, maps: AttentionMaps) -> str:
+        said = []
+        if self.source.has_special:
+            left_out = "Special tokens are left out of the map, and its rows rescaled to sum to 1."
+            said.append("Special tokens are shown." if self.special else left_out)
+        if maps.allowed is not None:
+            said.append("Hatched: no word may look at a later one.")
+        return " ".join(said)
 
     def _on_thresholds(self, change: object) -> None:
         """A threshold can change what the chosen head is called, and so what it is asked."""

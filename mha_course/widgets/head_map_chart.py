@@ -11,12 +11,16 @@ from mha_course.heads.head_table import NO_SYNTAX, HeadRole, HeadTable
 from mha_course.heads.measured import Measured
 from mha_course.heads.roles import FEWEST_ASKED
 
-MOST_BARS = 5
+MOST_BARS, FEWEST_BARS = 5, 3  # relations
 LEAST_SHOWN = (
     0.3  # share from which a position or the rarest word gets a bar at a head that is best elsewhere
 )
 _COUNTED = ("positional", "syntactic", "rare")  # measures that count largest weights
 _ROLE_OF_KIND = {"syntactic": "syntactic", "rare": "rare", "special": "special", "broad": "broad"}
+_MEANS = {
+    "special": "weight on special tokens, mean over words",
+    "broad": "how even the rows are, mean over words (entropy / log n)",
+}
 _SIGNS = str.maketrans("-", "−")
 
 
@@ -51,9 +55,12 @@ def question_of(table: HeadTable, layer: int, head: int, role: str | None) -> Me
     layer, head: from 1. role: a key of the table's roles, or None. Broad heads and those that look at
     special tokens are asked nothing of their own.
     """
+    for own in table.roles():
+        if own.key == role == "syntactic":
+            return own.of[layer - 1][head - 1]
     rows = [row for row in _bars(table, layer, head) if row["kind"] == "share"]
-    own = [row for row in rows if row["role"] == role] or rows
-    return table.measure(own[0]["name"]) if own else None
+    rows = [row for row in rows if row["role"] == role] or rows
+    return table.measure(rows[0]["name"]) if rows else None
 
 
 def roles_at(table: HeadTable, thresholds: Mapping[str, float]) -> dict[str, list[tuple[int, int]]]:
@@ -108,11 +115,29 @@ def _bars(table: HeadTable, layer: int, head: int) -> list[dict[str, object]]:
             means.append(_bar(measure, at))
         elif measure.kind == "syntactic" or measure.name in ("previous", "next", "rarest"):
             shares.append(_bar(measure, at))
-    syntactic = sorted((row for row in shares if row["role"] == "syntactic"), key=lambda row: -row["gain"])
-    others = [row for row in shares if row["role"] != "syntactic" and row["score"] >= LEAST_SHOWN]
-    chosen = [*syntactic[: MOST_BARS - len(others)], *others]
-    chosen.sort(key=lambda row: -row["gain"])
-    return chosen + means
+    roles = {role.key: role for role in table.roles()}
+    limits = {key: role.threshold for key, role in roles.items()}
+    order = list(limits)
+    picked = roles["syntactic"].of[at[0]][at[1]].name if "syntactic" in roles else ""
+
+    def key(row: Mapping[str, object]) -> tuple[bool, int, bool, float]:
+        passes = _passes(row, limits)
+        return not passes, order.index(row["role"]) if passes else 0, row["name"] != picked, -row["gain"]
+
+    shares.sort(key=key)
+    syntactic = [row for row in shares if row["role"] == "syntactic"]
+    above = sum(row["gain"] > 0 for row in syntactic)
+    kept = syntactic[: max(FEWEST_BARS, min(MOST_BARS, above))]
+    return [row for row in shares if row in kept or _worth_a_bar(row)] + means
+
+
+def _passes(row: Mapping[str, object], limits: Mapping[str, float]) -> bool:
+    limit = limits.get(row["role"], math.inf)
+    return (row["gain"] if row["role"] == "syntactic" else row["score"]) >= limit
+
+
+def _worth_a_bar(row: Mapping[str, object]) -> bool:
+    return row["role"] != "syntactic" and row["score"] >= LEAST_SHOWN
 
 
 def _bar(measure: Measured, at: tuple[int, int]) -> dict[str, object]:
@@ -131,6 +156,7 @@ def _bar(measure: Measured, at: tuple[int, int]) -> dict[str, object]:
         "kind": "share" if counted else "mean",
         "name": measure.name,
         "words": name or measure.short,
+        "full": measure.full if counted else _MEANS[measure.kind],
         "score": score,
         "low": _number(float(measure.low[at])),
         "high": _number(float(measure.high[at])),

@@ -68,12 +68,17 @@ class Examples:
         return self._answers
 
 
+def over_words(reading: Reading) -> Tensor:
+    """(layers, heads, words, words): the weights between words, nothing rescaled."""
+    places = list(reading.places)
+    return reading.maps.weights[..., places, :][..., places]
+
+
 def largest(reading: Reading, itself: bool = True) -> Tensor:
     """(layers, heads, words): where each word's largest weight lies; itself: whether it may be that word."""
-    places = list(reading.places)
-    weights = reading.maps.weights[..., places, :][..., places]
+    weights = over_words(reading)
     if not itself:
-        weights = weights.masked_fill(torch.eye(len(places), dtype=torch.bool), -1.0)
+        weights = weights.masked_fill(torch.eye(weights.shape[-1], dtype=torch.bool), -1.0)
     return weights.argmax(-1)
 
 

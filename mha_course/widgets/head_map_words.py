@@ -33,6 +33,11 @@ def empty_notice(example: str) -> Notice:
     return {"kind": "empty", "heading": "No sentence yet", "text": "Write one, or take", "sentence": example}
 
 
+def closed_notice(why: str) -> Notice:
+    """A sentence was set for heads that read none."""
+    return {"kind": "note", "heading": "These heads read no sentence of your own", "text": why}
+
+
 def unknown_notice(words: Sequence[str], example: str) -> Notice | None:
     """Words that the model reads as <unk>."""
     words = list(dict.fromkeys(words))

@@ -8,10 +8,14 @@ from functools import cached_property, lru_cache
 
 import torch
 
-from mha_course.heads.habits import count_habits
+from mha_course.attention_maps import AttentionMaps
+from mha_course.heads.criteria import criteria_of
+from mha_course.heads.habits import Habits, count_habits
 from mha_course.heads.head_table import HeadTable
+from mha_course.heads.nearest_word import nearest_words
 from mha_course.heads.roles import score_roles
 from mha_course.heads.table_of_scores import head_table
+from mha_course.models.pretrained.model import PretrainedModel
 from mha_course.models.recorded_heads import RecordedHeads, recorded_heads
 from mha_course.pieces import PieceMaps
 from mha_course.text.parsed_sentence import ParsedSentence
@@ -67,19 +71,18 @@ class RecordedMiniLM:
 class PretrainedHeads:
     """The heads of a model that `load_pretrained` loaded; of an encoder-decoder, those of its encoder.
 
-    table: of scores; None measures 120 sentences of the treebank, which takes some seconds.
+    table: of scores; None measures 120 sentences of the treebank, and with control also the same model with
+    random weights: some seconds for a small model, half a minute for one of 110 million weights.
     """
 
     closed = ""
     known_sentence = KNOWN_SENTENCE
 
-    def __init__(self, model: object, table: HeadTable | None = None) -> None:
+    def __init__(self, model: PretrainedModel, table: HeadTable | None = None, control: bool = True) -> None:
         self.model = model
         self.name = model.name
+        self.control = control
         self.examples = tuple(s for s in course_treebank() if len(s) <= LONGEST)[:SCORED]
-        self._kept: dict[int, PieceMaps] = {}
-        self._examples_read()
-        self.has_special = any(None in read.query_words for read in self._kept.values())
         if table is not None:
             self.table = table
 
@@ -89,24 +92,33 @@ class PretrainedHeads:
         return treebank_word_counts()
 
     @cached_property
+    def has_special(self) -> bool:
+        """Whether the tokenizer adds tokens of its own."""
+        return None in self._example(0).query_words
+
+    @cached_property
     def table(self) -> HeadTable:
         """The scores on the first 120 sentences of the treebank."""
-        return _table(self.name, self.examples, [self._kept[i] for i in range(len(self.examples))])
+        words = [list(sentence.words) for sentence in self.examples]
+        self._kept = list(self.model.read_many(words))
+        untrained = list(self.model.untrained().read_many(words)) if self.control else None
+        return _table(self.name, self.examples, self._kept, untrained)
 
     def maps(self, i: int, special: bool = False) -> Reading:
         """The maps of example i."""
-        return reading_of(self._kept[i], special)
+        return reading_of(self._example(i), special)
 
     def read(self, text: str | Sequence[str], special: bool = False) -> Reading | None:
         """The maps of a text over its words, at most 24; None when there is no word."""
-        return reading_of(self._encoder(text), special)
+        return reading_of(next(self.model.read_many([text])), special)
 
-    def _encoder(self, text: str | Sequence[str]) -> PieceMaps:
-        return next(iter(self.model.read_many([text])))
+    def _example(self, i: int) -> PieceMaps:
+        """Examples are read together, at the first one that is asked for."""
+        return self._kept[i]
 
-    def _examples_read(self) -> None:
-        read = self.model.read_many([list(sentence.words) for sentence in self.examples])
-        self._kept = dict(enumerate(read))
+    @cached_property
+    def _kept(self) -> list[PieceMaps]:
+        return list(self.model.read_many([list(sentence.words) for sentence in self.examples]))
 
 
 def reading_of(read: PieceMaps, special: bool) -> Reading | None:
@@ -125,7 +137,7 @@ def reading_of(read: PieceMaps, special: bool) -> Reading | None:
     return Reading(maps, places)
 
 
-def _first(maps: object, n: int) -> object:
+def _first(maps: AttentionMaps, n: int) -> AttentionMaps:
     """The first n tokens; nothing is rescaled."""
     if maps.weights.shape[-1] <= n:
         return maps
@@ -145,19 +157,32 @@ def _recorded_table(recorded: RecordedHeads) -> HeadTable:
 
 
 @torch.no_grad()
-def _table(name: str, sentences: Sequence[ParsedSentence], reads: Sequence[PieceMaps]) -> HeadTable:
-    """Scores over words, by Clark's way from pieces to words, without a control."""
-    counts = treebank_word_counts()
-    words = [read.words().weights for read in reads]
-    special = [[i for i, word in enumerate(read.query_words) if word is None] for read in reads]
+def _table(
+    name: str,
+    sentences: Sequence[ParsedSentence],
+    reads: Sequence[PieceMaps],
+    untrained: Sequence[PieceMaps] | None = None,
+) -> HeadTable:
+    """Scores over words, by Clark's way from pieces to words."""
+    control = None if untrained is None else [read.words().weights for read in untrained]
+    scores = score_roles([read.words().weights for read in reads], sentences, treebank_word_counts(), control)
+    nearest = nearest_words(sentences, criteria_of(sentences))
+    note = (
+        "Over words (weight to a word: sum over its pieces; from a word: mean). Special tokens are left out, "
+        "and the word itself, except for the rarest word. Scores: on every second sentence; the relation was "
+        "picked on the others."
+    )
     return head_table(
-        score_roles(words, sentences, counts),
-        habits=count_habits([read.maps.weights for read in reads], special),
+        scores,
+        habits=_habits(reads),
+        control_habits=None if untrained is None else _habits(untrained),
+        nearest={name: rule.held for name, rule in nearest.items()},
         model=name,
         source="the written treebank",
-        note=(
-            "Over words (weight to a word: sum over its pieces; from a word: mean). Special tokens are left "
-            "out, and the word itself, except for the rarest word. Scores: on every second sentence; the "
-            "relation was picked on the others. No untrained model was scored."
-        ),
+        note=note if untrained is not None else f"{note} No untrained model was scored.",
     )
+
+
+def _habits(reads: Sequence[PieceMaps]) -> Habits:
+    special = [[i for i, word in enumerate(read.query_words) if word is None] for read in reads]
+    return count_habits([read.maps.weights for read in reads], special)

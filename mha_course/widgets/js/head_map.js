@@ -2,7 +2,8 @@
 //
 // Traits: chart (roles, scores, rows of bars), thresholds { role: share }, layer, head (from 1), mode ("best", "worst",
 // "stay", "own"), example, sentence, special, shuffle. Thresholds move without Python. An answer holds the maps of all
-// heads for one sentence (layers, heads, n, n) as uint16, then what each row kept (layers, heads, n) as uint16.
+// heads for one sentence (layers, heads, n, n) as uint16, what each row kept (layers, heads, n)
+// as uint16, and of a masked model the allowed cells (n, n) as bytes.
 // Parts: .mha-role-grid, .mha-strips, .mha-scores, [data-control=…] of every control, [data-fact="title" | "rank" | "shuffle"].
 
 function render({ model, el }) {
@@ -30,12 +31,13 @@ function render({ model, el }) {
   const picker = headMapPicker({ model, chart, ask: (changes) => answers.ask(changes) });
   const sentence = headMapSentence({ root, say });
   const bars = headMapBars({ tips, heading: "Share of words whose largest weight is on the right word", empty: "Nothing was asked of this head." });
-  const measures = headMapBars({ tips, heading: "Where its weight lies, mean over words", empty: "" });
+  const measures = headMapBars({ tips, heading: "Where its weight lies, mean over words", counted: false });
+  const summary = headMapSummary({ chart, onPick: pick });
   const note = node("p", { class: "mha-note mha-headmap-note" });
   const below = node(
     "div", { class: "mha-headmap-detail" },
-    node("div", { class: "mha-headmap-left mha-drawing" }, sentence.left),
-    node("div", { class: "mha-headmap-right" }, sentence.right, bars.element, measures.element),
+    node("div", { class: "mha-headmap-left mha-drawing" }, sentence.left, measures.element),
+    node("div", { class: "mha-headmap-right" }, sentence.right, bars.element),
   );
   const gridHolder = node("div", { class: "mha-headmap-scroll" }, grid.element);
   root.append(
@@ -46,6 +48,7 @@ function render({ model, el }) {
         "div", { class: "mha-headmap-map" }, gridHolder,
         node("p", { class: "mha-note" }, "A corner shows a second role. No mark: no role passes its threshold. Click a head, or Tab to the map: arrow keys move, Enter chooses."),
         reset,
+        chart.layers <= 3 ? summary.element : null,
       ),
       strips.element,
     ),
@@ -94,6 +97,7 @@ function render({ model, el }) {
     const now = thresholds();
     grid.draw(now);
     strips.draw(now);
+    summary.draw(now);
     reset.hidden = chart.roles.every((role) => Math.abs(now[role.role] - role.threshold) < 1e-9);
     drawDetail();
   }
@@ -104,8 +108,11 @@ function render({ model, el }) {
     grid.choose(i);
     strips.choose(i);
     setText(title, headName(chart, i));
-    chips.replaceChildren(...passed.map((role) => markChip(role.role, role.role === "special" ? "[ ] special token" : `${ROLE_MARKS[role.role].mark} ${role.words}`)));
-    setText(about, passed.length ? "" : headLines(chart, thresholds(), i)[0]);
+    chips.replaceChildren(...passed.map((role) => {
+      const of = role.names && role.names[i] ? `: ${role.names[i]}` : "";
+      return markChip(role.role, `${ROLE_MARKS[role.role].mark} ${role.words}${of}`);
+    }));
+    setText(about, headAbout(chart, thresholds(), i));
     const passes = (row) => {
       const role = chart.roles.find((each) => each.role === row.role);
       if (!role || thresholds()[row.role] === undefined) return false;
@@ -141,6 +148,7 @@ function render({ model, el }) {
       tokens: header.tokens, n, unknown: new Set(header.unknown), targets: header.targets, note: header.note, question: header.question,
       at: (header.at[0] - 1) * chart.heads + header.at[1] - 1,
       weights: (i) => numbers.subarray(i * n * n, (i + 1) * n * n),
+      allowed: header.masked ? new Uint8Array(bytes, 2 * total * n * (n + 1), n * n) : null,
       kept: (i, q) => numbers[total * n * n + i * n + q] / 65535,
     };
     picker.settle(header);
@@ -163,6 +171,7 @@ function render({ model, el }) {
   const stopTheme = watchTheme(root, (now) => {
     theme = now;
     markVariables(root, theme);
+    if (width) layout();
     drawMap();
   });
   const watcher = new ResizeObserver(() => {

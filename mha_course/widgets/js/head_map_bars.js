@@ -1,19 +1,19 @@
 // A head's scores as bars on one axis from 0 to 1: dashed tick = rule without a head, diamond = untrained model,
 // whisker = 95 % interval; to the right the score, how many words were asked, and points to the baseline.
 //
-// headMapBars({ tips }) -> { element, draw(rows, { passes(row) }) }
-//   rows: [{ role, name, score, low, high, baseline, rule, control, asked, gain, held, tougher }], numbers or null.
+// headMapBars({ tips, heading, empty, counted }) -> { element, draw(rows, passes, whose) }
+//   rows: [{ role, name, words, full, score, low, high, baseline, rule, control, asked, gain, tougher }], numbers or null.
+//   counted: with columns for how many were asked and for the points. passes(row): what the thresholds on show say.
 // A bar that does not pass is mute, not hidden. Parts: .mha-score[data-name], its .mha-score-points.
 
-function headMapBars({ tips, heading, empty }) {
+function headMapBars({ tips, heading, empty = "", counted = true }) {
   const list = node("div", { class: "mha-scores", role: "list", tabindex: 0 });
   const legend = node("div", { class: "mha-note mha-scores-legend" });
   const title = node("h4", { class: "mha-label mha-scores-title" }, heading);
   const head = node(
     "div", { class: "mha-score-row mha-scores-head" },
     title,
-    node("span", { class: "mha-sub mha-score-asked" }, "words"),
-    node("span", { class: "mha-sub mha-score-points" }, "to baseline"),
+    ...(counted ? [node("span", { class: "mha-sub mha-score-asked" }, "words"), node("span", { class: "mha-sub mha-score-points" }, "to baseline")] : []),
   );
   const axis = node("div", { class: "mha-score-row mha-score-axis", "aria-hidden": "true" }, node("span"), node("div", { class: "mha-score-ticks" }, ...[0, 0.25, 0.5, 0.75, 1].map((value) => {
     const tick = node("span", {}, String(value));
@@ -21,7 +21,7 @@ function headMapBars({ tips, heading, empty }) {
     return tick;
   })));
   const none = node("p", { class: "mha-sub", hidden: true }, empty);
-  const element = node("div", { class: "mha-scores-whole" }, head, list, none, axis, legend);
+  const element = node("div", { class: counted ? "mha-scores-whole" : "mha-scores-whole is-uncounted" }, head, list, none, axis, legend);
   tips.roam(list);
 
   function row(each, passed) {
@@ -48,7 +48,7 @@ function headMapBars({ tips, heading, empty }) {
       node("span", { class: "mha-score-name" }, each.words),
       track,
       node("span", { class: "mha-score-number" }, shareDown(each.score)),
-      node("span", { class: "mha-score-asked" }, each.asked === null ? "" : withCommas(each.asked)),
+      ...(counted ? [node("span", { class: "mha-score-asked" }, each.asked === null ? "" : withCommas(each.asked))] : []),
       node("span", { class: "mha-score-points" }, `${points} ${mark}`.trim()),
     );
     const told = scoreWords(each, passed);
@@ -69,7 +69,7 @@ function headMapBars({ tips, heading, empty }) {
       const rules = [...new Set(rows.filter((each) => each.baseline !== null).map((each) => each.rule_kind))];
       const keys = [];
       if (rules.length) keys.push([node("span", { class: "mha-key-baseline" }), rules.join(", ")]);
-      if (rows.some((each) => each.control !== null)) keys.push([node("span", { class: "mha-key-control" }), "untrained model, its best head"]);
+      if (rows.some((each) => each.control !== null)) keys.push([node("span", { class: "mha-key-control" }), counted ? "untrained model, its best head" : "untrained model, mean head"]);
       if (rows.some((each) => each.low !== null)) keys.push([node("span", { class: "mha-key-whisker" }), "95 % interval"]);
       legend.replaceChildren(...keys.map(([sign, text]) => node("span", { class: "mha-scores-key" }, sign, text)));
     },
@@ -78,11 +78,10 @@ function headMapBars({ tips, heading, empty }) {
 
 // One bar in words, for its tooltip and for a screen reader.
 function scoreWords(each, passed) {
-  const parts = [`${each.words}: ${shareDown(each.score)}`];
+  const parts = [`${each.full}: ${shareDown(each.score)}`];
   if (each.low !== null) parts[0] += ` (95 % interval ${shareDown(each.low)} to ${shareDown(each.high)})`;
   if (each.baseline !== null) parts.push(`${each.rule} ${shareDown(each.baseline)}`);
-  if (each.control !== null) parts.push(`best head of an untrained model ${shareDown(each.control)}`);
-  if (each.held !== null && each.held !== undefined) parts.push(`on the other half of the sentences ${shareDown(each.held)}`);
+  if (each.control !== null) parts.push(`${each.kind === "share" ? "best" : "mean"} head of an untrained model ${shareDown(each.control)}`);
   if (each.tougher) parts.push(`${each.tougher.rule} ${shareDown(each.tougher.score)}`);
   if (each.asked !== null) parts.push(`${withCommas(each.asked)} asked`);
   parts.push(each.gain === null ? (passed ? "passes" : "does not pass") : `${pointsText(each.gain)} to the baseline, ${passed ? "passes" : "does not pass"}`);

@@ -6,7 +6,7 @@
 // [role=grid], button.mha-role-cell[data-layer][data-head][data-role], its .mha-role-corner[data-role].
 
 const WIDEST_CELL = 52;
-const NARROWEST_CELL = 24;
+const NARROWEST_CELL = 22;
 
 function headMapGrid({ chart, onPick, onStand, onLeave }) {
   const { layers, heads } = chart;
@@ -64,10 +64,12 @@ function headMapGrid({ chart, onPick, onStand, onLeave }) {
     cell: (i) => cells[i].cell,
     // Cells are square and never so small that a mark would not fit; then the grid is scrolled sideways.
     place(width) {
-      const room = Math.floor((width - 38) / heads) - 3;
+      const narrow = (width - 38) / heads < 30;
+      const room = Math.floor((width - (narrow ? 24 : 38)) / heads) - (narrow ? 2 : 3);
       const side = Math.max(NARROWEST_CELL, Math.min(WIDEST_CELL, room));
       element.style.setProperty("--mha-role-side", `${side}px`);
       element.classList.toggle("is-small", side < 34);
+      element.classList.toggle("is-narrow", narrow);
     },
     draw(thresholds) {
       cells.forEach(({ cell, mark, corner }, i) => {

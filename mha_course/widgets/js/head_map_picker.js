@@ -7,11 +7,11 @@ function headMapPicker({ model, chart, ask }) {
   const options = [
     { value: "best", label: "its best", title: "the example on which the chosen head does best at what it is best at" },
     { value: "worst", label: "its worst", title: "the example on which the chosen head does worst" },
-    { value: "stay", label: "stay", title: "keep this example when another head is chosen" },
+    { value: "stay", label: "this one", title: "keep this example when another head is chosen" },
   ];
   if (chart.can_read) options.push({ value: "own", label: "own", title: "the sentence in the field" });
-  const mode = segmented({ label: "Sentence", options, value: get("mode"), name: "mode", onChange: (value) => ask({ mode: value }) });
-  const step = (by) => ask({ mode: "stay", step: get("step") + by });
+  const mode = segmented({ label: "Sentence", options, value: get("mode"), name: "mode", onChange: (value) => ask({ mode: value, shuffle: 0 }) });
+  const step = (by) => ask({ mode: "stay", step: get("step") + by, shuffle: 0 });
   const before = plainButton({ label: "‹", name: "previous-example", title: "the next better example", onClick: () => step(-1) });
   const after = plainButton({ label: "›", name: "next-example", title: "the next worse example", onClick: () => step(1) });
   before.setAttribute("aria-label", "the next better example");
@@ -22,7 +22,7 @@ function headMapPicker({ model, chart, ask }) {
     label: "Your own", value: get("sentence"), name: "sentence", placeholder: chart.placeholder, maxLength: 2000,
     onInput: (text) => ask({ sentence: text, mode: "own", shuffle: 0 }),
   });
-  const shuffle = plainButton({ label: "shuffle the words", name: "shuffle", title: "the same words in another order: which heads follow the position, which the word?", onClick: () => ask({ shuffle: get("shuffle") + 1 }) });
+  const shuffle = plainButton({ label: "shuffle the words", name: "shuffle", title: "the same words in another order: which heads follow the position, which the word?", onClick: () => ask({ shuffle: get("shuffle") + 1, mode: get("mode") === "own" ? "own" : "stay" }) });
   const unshuffle = plainButton({ label: "put back", name: "unshuffle", onClick: () => ask({ shuffle: 0 }) });
   const shuffled = node("p", { class: "mha-sub", "data-fact": "shuffle" });
   const closed = node("p", { class: "mha-note", "data-fact": "closed" }, chart.closed);
@@ -50,9 +50,12 @@ function headMapPicker({ model, chart, ask }) {
     const told = header.shuffle;
     show(shuffled, Boolean(told));
     if (!told) return;
-    const [places, words] = [told.places[i], told.words[i]];
-    const kinds = places > words ? "It follows the position." : words > places ? "It follows the word." : "Neither shows more than the other.";
-    setText(shuffled, `Words shuffled. Of ${told.rows[i]} rows the largest weight is as far away as before in ${places}, on the same word as before in ${words}. ${kinds}`);
+    const [asked, places, words] = [told.asked[i], told.place[i], told.word[i]];
+    const kind = 2 * places >= asked ? "It follows the position." : 2 * words >= asked ? "It follows the word." : "Here it follows neither.";
+    setText(shuffled, asked === 0
+      ? "Words shuffled. No word of this sentence can tell whether the head follows the position or the word: try another order."
+      : `Words shuffled. ${asked} ${asked === 1 ? "word" : "words"} can tell position from word: ${places} ${places === 1 ? "looks" : "look"} as far away as before, ` +
+        `${words} at the same word as before. ${asked < 4 ? "That is too few to say more." : kind}`);
   }
 
   follow();

@@ -1,5 +1,4 @@
-// What a head can be called, and which heads are called so at the thresholds on show. No element is made here
-// but the role's chip.
+// What a head can be called, and which heads are called so at the thresholds on show: in words, as a chip, as a list.
 //
 // chart.roles: [{ role, words, unit: "share" | "points", scores: one a head or null, names, baseline, ... }], in order of
 //   precedence: the first role that a head passes colours its cell, the second one cuts its corner.
@@ -90,4 +89,35 @@ function headLines(chart, thresholds, i) {
   if (passed.length) return passed.map((role) => roleLine(role, i, thresholds));
   const nearest = nearestRole(chart, thresholds, i);
   return nearest ? [`no role; nearest: ${roleLine(nearest, i, thresholds)}`] : ["no role"];
+}
+
+// The line beside the head's name: what its first role means, or what it comes nearest to.
+function headAbout(chart, thresholds, i) {
+  const [first] = rolesPassed(chart, thresholds, i);
+  if (!first) return headLines(chart, thresholds, i)[0];
+  const row = chart.rows[i].find((each) => (first.names ? each.words === first.names[i] : each.role === first.role));
+  return row && row.kind === "share" ? `${row.full}: ${shareDown(row.score)}` : `${first.words}: ${roleNumber(first, first.scores[i])}`;
+}
+
+// The heads of each role as words under a small map, so that one sees which head does what.
+function headMapSummary({ chart, onPick }) {
+  const element = node("div", { class: "mha-summary", role: "group", "aria-label": "Heads of each role" });
+  const lines = chart.roles.map((role) => {
+    const heads = node("span", { class: "mha-summary-heads" });
+    element.append(node("div", { class: "mha-summary-line", "data-role": role.role }, markChip(role.role), heads));
+    return heads;
+  });
+  return {
+    element,
+    draw(thresholds) {
+      chart.roles.forEach((role, at) => {
+        const found = role.scores.map((_, i) => i).filter((i) => passesRole(role, i, thresholds));
+        const parts = found.map((i) => {
+          const of = role.names ? `${role.names[i]} ${roleNumber(role, role.scores[i])}` : roleNumber(role, role.scores[i]);
+          return node("span", { class: "mha-summary-head" }, linkButton(headName(chart, i), () => onPick(i)), ` ${of}`);
+        });
+        lines[at].replaceChildren(...(parts.length ? parts : ["no head"]));
+      });
+    },
+  };
 }

@@ -40,7 +40,7 @@ function headMapSentence({ root, say }) {
     if (!frame) return;
     lit = { q, k };
     light(by === "keyboard");
-    const weight = weightInWords(weightOf(q, k));
+    const weight = frame.allowed && !frame.allowed[q * frame.n + k] ? "not allowed" : weightInWords(weightOf(q, k));
     tip.show(map.cellRect(q, k), ...weightLine(q, k, weight, name, word));
     if (by === "keyboard") say(`${word(q)} to ${word(k)}, ${weight}`);
   }
@@ -119,7 +119,9 @@ function headMapSentence({ root, say }) {
       map.element.style.padding = `${top}px ${Math.min(after, 40)}px 0 ${before}px`;
       scale.style.marginLeft = framed.style.marginLeft = `${before}px`;
       const labelled = cell >= 11;
-      map.place({ tokens: frame.tokens, unknown: frame.unknown, cell, side: cell * frame.n, keyLabelsShown: labelled, queryLabelsShown: labelled, angle, hatchSource: null });
+      const side = cell * frame.n;
+      const hatchSource = frame.allowed ? hatchPicture(frame.allowed, frame.n, frame.n, side, side, currentTheme()) : null;
+      map.place({ tokens: frame.tokens, unknown: frame.unknown, cell, side, keyLabelsShown: labelled, queryLabelsShown: labelled, angle, hatchSource });
     },
     // i: the head; question: the row of bars whose right words are framed, or null.
     draw(i, label, question, colourOfRole, now) {
