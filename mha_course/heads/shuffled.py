@@ -88,21 +88,19 @@ def followed(before: Tensor, after: Tensor, order: Sequence[int], words: Sequenc
         raise ValueError(f"{n} words need weights (layers, heads, {n}, {n}), twice; got {shapes}.")
     if sorted(order) != list(range(n)):
         raise ValueError(f"order must hold each place from 0 to {n - 1} once; got {list(order)}.")
-    order, names = torch.tensor(order), [word.casefold() for word in words]
-    same = torch.tensor([[a == b for b in names] for a in names])
-    place_of = order.argsort()  # where each word stands now
-    rows = torch.arange(n)
-    old = before.argmax(-1)  # (layers, heads, n): a place, and a word, of the first order
-    answer = after[..., place_of, :].argmax(-1)  # a place of the new order, for the same words
-    as_far = place_of + old - rows  # where the same distance leads now
-    inside = (as_far >= 0) & (as_far < n)
-    led_to = order[as_far.clamp(0, n - 1)]  # the word that stands there
-    itself = old == rows
-    asked = inside & ~same[led_to, old] & ~itself
-    place = asked & (answer == as_far)
+    told = expected(before, order, words)
+    order, same = torch.tensor(order), _same(words)
+    place_of = order.argsort()
+    answer = after[..., place_of, :].argmax(
+        -1
+    )  # a place of the new order, for the words in their first order
+    asked = told.place >= 0
+    old = before.argmax(-1)
+    place = asked & (answer == told.place)
     word = asked & same[order[answer], old]
+    itself = old == torch.arange(n)
     live = before.sum(-1) > 0
-    asked, place, word, itself = (each & live for each in (asked, place, word, itself))
+    itself = itself & live
     alike = same.sum(-1)[old]
     return Followed(
         asked.sum(-1),
@@ -133,6 +131,36 @@ def followed_over(attend: Attend, sentences: Iterable[Sequence[str]], seed: int 
     if total is None:
         raise ValueError("no sentence of three words or more to shuffle.")
     return total
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Where the answer of every row lies after a shuffle, (layers, heads, n), rows in the first order.
+
+    place: if the head looks as far to the left or right as before; word: if it looks at the same word as
+    before. Both are places of the new order, and −1 where the two can't be told apart.
+    """
+
+    place: Tensor
+    word: Tensor
+
+
+def expected(before: Tensor, order: Sequence[int], words: Sequence[str]) -> Expected:
+    """What either rule foretells for the new order. Arguments as in `followed`."""
+    n, order, same = len(words), torch.tensor(order), _same(words)
+    place_of = order.argsort()  # where each word stands now
+    rows = torch.arange(n)
+    old = before.argmax(-1)  # a place, and a word, of the first order
+    as_far = place_of + old - rows  # where the same distance leads now
+    inside = (as_far >= 0) & (as_far < n)
+    led_to = order[as_far.clamp(0, n - 1)]  # the word that stands there
+    tells = inside & ~same[led_to, old] & (old != rows) & (before.sum(-1) > 0)
+    return Expected(as_far.where(tells, -1), place_of[old].where(tells, -1))
+
+
+def _same(words: Sequence[str]) -> Tensor:
+    names = [word.casefold() for word in words]
+    return torch.tensor([[a == b for b in names] for a in names])
 
 
 def over_words(maps: AttentionMaps, words: Sequence[str]) -> Tensor:

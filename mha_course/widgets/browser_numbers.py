@@ -79,6 +79,9 @@ def packed(maps: AttentionMaps) -> tuple[dict[str, object], bytes]:
     allowed = allowed_cells(maps)
     if allowed is not None:
         payload += allowed.to(torch.uint8).numpy().tobytes()
+    shown = maps.weights.sum(-1).mean(-1)
+    # Where weight went to tokens that are left out, the numbers are those of the part on show.
+    part = maps if float(shown.min()) > 0.98 else of_the_part_on_show(maps)
     square = maps.query_tokens == maps.key_tokens and maps.kind != "cross"
     header = {
         "layers": maps.n_layers,
@@ -89,11 +92,18 @@ def packed(maps: AttentionMaps) -> tuple[dict[str, object], bytes]:
         "masked": allowed is not None,
         "note": maps.note,
         "max": round(float(maps.weights.max()), 4),
-        "spread": rounded(maps.spread()),
-        "itself": rounded(share_on_itself(maps)) if square else None,
-        "distance": rounded(mean_distance(maps)) if square else None,
+        "spread": rounded(part.spread()),
+        "itself": rounded(share_on_itself(part)) if square else None,
+        "distance": rounded(mean_distance(part)) if square else None,
+        "elsewhere": None if part is maps else rounded(1 - shown),
     }
     return header, payload
+
+
+def of_the_part_on_show(maps: AttentionMaps) -> AttentionMaps:
+    """The same maps with rows that sum to 1, or to 0 where they hold nothing."""
+    weights = maps.weights / maps.weights.sum(-1, keepdim=True).clamp(min=1e-12)
+    return AttentionMaps(weights, maps.query_tokens, maps.key_tokens, maps.kind, maps.allowed, maps.note)
 
 
 def allowed_cells(maps: AttentionMaps) -> Tensor | None:

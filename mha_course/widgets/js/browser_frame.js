@@ -53,6 +53,7 @@ function browserFrame(header, view) {
     numbers(l, h) {
       const parts = [`spread ${header.spread[l][h].toFixed(2)}`];
       if (header.itself) parts.push(`on itself ${header.itself[l][h].toFixed(2)}`, `looks ${header.distance[l][h].toFixed(1)} tokens away`);
+      if (header.elsewhere && header.elsewhere[l][h] >= 0.005) parts.push(`${header.elsewhere[l][h].toFixed(2)} of the weight is on tokens not shown`);
       return parts.join(" · ");
     },
   };
