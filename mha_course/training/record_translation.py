@@ -93,6 +93,15 @@ def alignment_of(model: Translator, pairs: Sequence[Pair]) -> AlignmentScores:
     return score_alignment(cross_attention(model, pair_batch(pairs, model)), aligned, lengths)
 
 
+def hits_as_read(model: Translator, pairs: Sequence[Pair], layer: int, head: int) -> float:
+    """How often a head of the cross-attention (counted from 0) looks at the source word of what was *read*
+    in a row, where a hit otherwise is the source word of what is written next."""
+    batch = pair_batch(pairs, model)
+    looks = cross_attention(model, batch)[:, layer, head].argmax(-1)[:, 1:]
+    asked = (batch.aligned[:, 1:] >= 0) & (batch.aligned[:, :-1] >= 0)
+    return float((looks == batch.aligned[:, :-1])[asked].float().mean())
+
+
 def told(model: Translator, seed: int, seconds: float, pairs: Sequence[Pair]) -> dict[str, object]:
     """What the card says of one run. The best head is picked on one half of the pairs, told of the other."""
     half = len(pairs) // 2
@@ -108,6 +117,7 @@ def told(model: Translator, seed: int, seconds: float, pairs: Sequence[Pair]) ->
             "heads": [[round(share, 3) for share in row] for row in held.heads.tolist()],
             "best": [layer, head],
             "best_head": round(float(held.heads[layer, head]), 3),
+            "best_head_as_read": round(hits_as_read(model, pairs[half:], layer, head), 3),
             "offset": round(held.offset, 3),
             "shift": held.shift,
             "diagonal": round(held.diagonal, 3),

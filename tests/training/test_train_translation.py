@@ -150,3 +150,18 @@ def test_a_run_from_start_to_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     layer, head = told["alignment"]["best"]
     assert told["alignment"]["heads"][layer][head] == told["alignment"]["best_head"]
     assert told["seed"] == 5 and told["longer"]["exact"] == 0
+
+
+def test_a_head_about_the_word_read_is_told_from_one_about_the_word_written(
+    model: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = PAIRS[:11]
+    aligned = record_translation.pair_batch(pairs, model).aligned
+    n_k = record_translation.pair_batch(pairs, model).source.shape[1]
+    before = torch.cat([torch.zeros_like(aligned[:, :1]), aligned[:, :-1]], dim=1)
+    # Layer 1: head 1 looks at what was read, head 2 at what is written.
+    looks = torch.stack([before, aligned], dim=1).clamp(min=0)
+    planted = torch.nn.functional.one_hot(looks, n_k).float()[:, None]
+    monkeypatch.setattr(record_translation, "cross_attention", lambda model, batch: planted)
+    assert record_translation.hits_as_read(model, pairs, 0, 0) == 1
+    assert record_translation.hits_as_read(model, pairs, 0, 1) == 0
