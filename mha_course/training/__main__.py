@@ -56,6 +56,9 @@ def main() -> None:
         default=DATA_FOLDER.parent / "build" / "seeds",
         help="folder for the models of all seeds, which `forming` and `patterns` train and measure",
     )
+    parser.add_argument(
+        "--anew", action="store_true", help="`patterns` trains the models of data/ again, too"
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(1)  # two threads are slower than one at these sizes
     chosen.to.mkdir(parents=True, exist_ok=True)
@@ -70,7 +73,9 @@ def main() -> None:
         record_forming(chosen.to, all_seeds([MAIN], SEEDS, chosen.seeds, _print), chosen.seeds)
         return
     if chosen.what == "patterns":
-        record_patterns(all_seeds(main_first(swept), SEEDS, chosen.seeds, _print), chosen.to)
+        kept = None if chosen.anew else DATA_FOLDER / "models"
+        models = all_seeds(main_first(swept), SEEDS, chosen.seeds, _print, kept=kept)
+        record_patterns(models, chosen.to)
         return
     for sizes in [MAIN] if chosen.what == "main" else [one for one in swept if one != MAIN]:
         if _done(chosen.to, sizes):

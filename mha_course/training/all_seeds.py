@@ -31,16 +31,20 @@ def all_seeds(
     folder: Path,
     say: Callable[[str], None] = print,
     recipe: Recipe | None = None,
+    kept: Path | None = None,
 ) -> Iterator[tuple[GlossSizes, int, GlossModel]]:
     """The model of every setting and seed, as it is kept (half precision); what is missing is trained.
 
     folder: where the models lie; stopped and started again, this goes on after the last whole model. say:
-    gets a line for every model that was trained, with what it has in common with its card.
+    gets a line for every model that was trained, with what it has in common with its card. kept: a folder of
+    models that needn't be trained again, such as data/models; None trains every one.
     """
     recipe, data = recipe or Recipe(), None
     for sizes in settings:
         for seed in seeds:
             path = seed_path(folder, sizes, seed)
+            if kept is not None and (known := kept / file_name(sizes, seed=seed)).exists():
+                path = known
             if not path.exists():
                 data = data or training_data(recipe, fresh_model(sizes, 0).vocabulary, TRAINING_SEED)
                 say(_train(sizes, seed, recipe, data, path))

@@ -18,13 +18,14 @@ from mha_course.models.course_models import (
     file_name,
     kept_seeds,
     load_course_model,
+    save_model,
     trained_settings,
 )
 from mha_course.models.gloss_model import GlossSizes
 from mha_course.training import all_seeds as module
 from mha_course.training.__main__ import HEADS, SEEDS, WIDTHS
 from mha_course.training.all_seeds import REBUILT, all_seeds, compared, main_first, seed_path
-from mha_course.training.train_gloss import Recipe
+from mha_course.training.train_gloss import Recipe, fresh_model
 
 TINY = [GlossSizes(d_model=12, h=3, d_ff=20), GlossSizes(d_model=10, h=1, d_ff=14)]
 RECIPE = Recipe(steps=4, tokens=128, sentences=60, warm_up=2)
@@ -53,6 +54,17 @@ def test_what_is_there_is_not_trained_again_and_a_broken_run_is(tmp_path: Path) 
     assert len(notes) == 4 and {note["same_bytes"] for note in notes} == {None}
     for (_, _, model), old in zip(again, first.values(), strict=True):
         assert torch.equal(model.read.words.weight, old.read.words.weight) and not model.training
+
+
+def test_models_that_are_kept_elsewhere_are_not_trained(tmp_path: Path) -> None:
+    said: list[str] = []
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    save_model(fresh_model(TINY[0], 9).eval(), kept / file_name(TINY[0], seed=5))
+    models = list(all_seeds(TINY[:1], (3, 5), tmp_path / "new", said.append, RECIPE, kept))
+    assert len(said) == 1 and "seed 3" in said[0] and [seed for _, seed, _ in models] == [3, 5]
+    expected = fresh_model(TINY[0], 9).read.words.weight.half().float()
+    assert torch.equal(models[1][2].read.words.weight, expected)
 
 
 def test_a_model_is_held_against_its_card(tmp_path: Path) -> None:
