@@ -30,6 +30,7 @@ __all__ = ["HeadMap"]
 
 MODES = ("best", "worst", "stay", "own")
 MAX_CHARACTERS = 2_000
+LEAST_KEPT = 0.01
 MOVED_IN_VIEW = {"sync": True, "echo_update": False}
 
 
@@ -94,6 +95,7 @@ class HeadMap(CourseWidget):
         if self.source.closed and (sentence or mode == "own"):
             raise ValueError(f"{self.source.name} has no sentence of your own. {self.source.closed}")
         self._examples = Examples(self.source)
+        self._check_sizes()
         self._roles = {role.key: role for role in self.table.roles()}
         self._stepped = 0
         self._asking: str | None = None
@@ -204,8 +206,9 @@ class HeadMap(CourseWidget):
         }
         if order is not None:
             header["shuffle"] = self._followed(sentence, reading, order)
-        # Only words are shown: a row is rescaled to what it gave to words.
-        shown = weights / kept.clamp(min=1e-6)[..., None]
+        # Where only words are shown, a row is rescaled to what it gave to words. One that gave them next to
+        # nothing stays blank: rescaled it would be noise.
+        shown = (weights / kept.clamp(min=1e-6)[..., None]) * (kept >= LEAST_KEPT)[..., None]
         payload = _packed(shown) + _packed(kept)
         if header["masked"]:
             payload += reading.maps.allowed.to(torch.uint8).numpy().tobytes()
@@ -216,6 +219,12 @@ class HeadMap(CourseWidget):
         from mha_course.plots.role_map import role_map
 
         return role_map(self.table, self.thresholds, chosen=(self.layer, self.head)).png()
+
+    def _check_sizes(self) -> None:
+        of_table = self.table.n_layers, self.table.n_heads
+        of_maps = tuple(self.source.maps(0).maps.weights.shape[:2])
+        if of_table != of_maps:
+            raise ValueError(f"the table is of (layers, heads) {of_table}, but the maps are of {of_maps}.")
 
     def _question(self) -> Measured | None:
         at = (self.layer - 1, self.head - 1)
@@ -283,7 +292,10 @@ class HeadMap(CourseWidget):
     def _said(self, maps: AttentionMaps) -> str:
         said = []
         if self.source.has_special:
-            left_out = "Special tokens are left out of the map, and its rows rescaled to sum to 1."
+            left_out = (
+                "Special tokens are left out of the map, and its rows rescaled to sum to 1; a row that kept "
+                "less than 0.01 is blank."
+            )
             said.append("Special tokens are shown." if self.special else left_out)
         if maps.allowed is not None:
             said.append("Hatched: no word may look at a later one.")

@@ -83,7 +83,7 @@ function headMapSentence({ root, say }) {
     const empty = frame.n > 0 && weightOf(q, strongest(q)) === 0;
     line.replaceChildren(
       "Query ", bold(word(q)),
-      ...(empty ? [": no weight on any word"] : [k >= 0 ? ": weight on " : ": largest weight on ", bold(word(at)), `, ${weightInWords(weightOf(q, at))}`]),
+      ...(empty ? [": next to no weight on any word"] : [k >= 0 ? ": weight on " : ": largest weight on ", bold(word(at)), `, ${weightInWords(weightOf(q, at))}`]),
       rest,
     );
     arcs.draw({
