@@ -233,10 +233,12 @@ def _mask_turns_it(evidence: Evidence) -> bool:
 def _scaled(evidence: Evidence, want: Tensor, have: Tensor) -> Finding | None:
     if scale_of(want, have) is not None:
         found = times_right(evidence)
-        if found:
+        if found or want.numel() == 1:
             return found
         says = f"Every number is {scale_of(want, have):.4g} times what it should be."
         return Finding("scaled", says, look="the factor, and which size it is made of.")
+    if want.numel() < 4:
+        return None  # of two or three numbers some difference may be the same by chance
     want, have = want.double(), have.double()
     offset = float((have - want).mean())
     if torch.allclose(have, want + offset, rtol=1e-3, atol=1e-5):

@@ -12,6 +12,7 @@ from mha_course.exercises.mistakes.of_position_heads import OFFSET_MISTAKES, QUE
 from mha_course.exercises.mistakes.of_position_kernel import KERNEL_MISTAKES
 from mha_course.exercises.mistakes.of_positions import ENCODING_MISTAKES, SHIFT_MISTAKES
 from mha_course.exercises.reading.encoding import read_encoding
+from mha_course.exercises.reading.offset_shares import OFFSET_SHARES
 from mha_course.exercises.reading.offsets import read_offsets
 from mha_course.exercises.reading.turns import read_queries, read_shift
 from mha_course.positions import angular_frequencies
@@ -281,6 +282,6 @@ EXERCISES = (
             ),
         ),
         why="With it one can ask a trained model whether any of its heads is positional, as lesson 11 will.",
-        readers=(read_offsets,),
+        readers=(OFFSET_SHARES.read, read_offsets),
     ),
 )

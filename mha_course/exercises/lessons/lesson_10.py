@@ -11,7 +11,10 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_scores import HELD_OUT_MISTAKES, OFFSET_MISTAKES, SHARE_MISTAKES
 from mha_course.exercises.mistakes.of_training import LOSS_MISTAKES, RATE_MISTAKES
 from mha_course.exercises.reading.fixed_offset import OFFSET
+from mha_course.exercises.reading.held_out import HELD_OUT
+from mha_course.exercises.reading.loss import LOSS
 from mha_course.exercises.reading.rates import read_rates
+from mha_course.exercises.reading.shares import SHARES
 
 NONE = -100  # no answer is asked for here
 
@@ -128,33 +131,19 @@ def _offset_inputs(g: Generator) -> list[Case]:
 
 
 def _held_inputs(g: Generator) -> list[Case]:
-    def case(label: str, sentences: int, heads: int, **options: object) -> Case:
-        dtype = options.pop("dtype", torch.float32)
-        asked = torch.randint(5, 9, (sentences,), generator=g)
-        share = torch.rand(heads, generator=g) * 0.3 + 0.1
-        hits = (share * asked[:, None] + torch.rand(sentences, heads, generator=g) * 2).floor()
-        hits = torch.minimum(hits, asked[:, None].float())
-        # One head is the best on even sentences, one on odd ones, one on all of them.
-        order = torch.randperm(heads, generator=g).tolist()
-        if order[0] == 0:
-            order.reverse()
-        for head, (even, odd) in zip(order, ((1, 4), (4, 0), (2, 1)), strict=False):
-            hits[0::2, head] = (asked[0::2] - even).float()
-            hits[1::2, head] = (asked[1::2] - odd).float()
-        for head in order[3:4]:  # the best on every fourth sentence, with nothing on those between
-            hits[0::4, head], hits[2::4, head] = asked[0::4].float(), 0.0
-        return Case(
-            label,
-            (hits.to(dtype), asked.to(dtype)),
-            {"sentences": sentences, "h": heads},
-            **options,
-        )
+    def case(label: str, sentences: int, heads: int, seed: int, **options: object) -> Case:
+        # Seeds for which other ways to pick lead to other heads: few numbers do that by chance.
+        drawn, dtype = torch.Generator().manual_seed(seed), options.pop("dtype", torch.float32)
+        asked = torch.randint(3, 13, (sentences,), generator=drawn).to(dtype)
+        hits = (torch.rand(sentences, heads, generator=drawn) * (asked[:, None] + 1)).floor()
+        sizes = {"sentences": sentences, "h": heads}
+        return Case(label, (hits.to(dtype), asked), sizes, **options)
 
     return [
-        case("with four heads", 10, 4),
-        case("with an odd number of sentences", 9, 5),
-        case("with three heads", 8, 3, edge=True),
-        case("in float64", 6, 3, dtype=torch.float64, required=False),
+        case("with four heads", 10, 4, 10_276),
+        case("with an odd number of sentences", 9, 5, 2_060),
+        case("with three heads", 8, 3, 500, edge=True),
+        case("in float64", 6, 3, 500, dtype=torch.float64, required=False),
     ]
 
 
@@ -214,6 +203,7 @@ EXERCISES = (
         ),
         twins=(),
         why="Padding has no right answer. Counted, it could be most of the loss of a batch.",
+        readers=(LOSS.read,),
     ),
     Exercise(
         name="argmax_share",
@@ -241,6 +231,7 @@ EXERCISES = (
             ),
         ),
         why="A score of a head is a share of words, so its denominator is the words that were asked.",
+        readers=(SHARES.read,),
     ),
     Exercise(
         name="best_fixed_offset",
@@ -295,5 +286,6 @@ EXERCISES = (
             ),
         ),
         why="The best of many heads is lucky as well as good. On other sentences the luck is gone.",
+        readers=(HELD_OUT.read,),
     ),
 )

@@ -45,6 +45,8 @@ def times_right(evidence: Evidence) -> Finding | None:
     words = named_factor(sizes, scales) if len(pairs) > 1 else None
     if all(abs(scale + 1) < 1e-4 for scale in scales):
         return Finding("opposite-sign", "Every number has the opposite sign.", look="a minus.")
+    if words is None and all(want.numel() == 1 for _, want, _ in pairs):
+        return None  # any number is some number times another one
     if words is None:
         first = next((s for s in scales if abs(s - 1) > 1e-3), scales[0])
         says = f"Every number is {first:.4g} times what it should be."

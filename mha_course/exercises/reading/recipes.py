@@ -70,6 +70,8 @@ class Recipe:
         got = evidence.got[i]
         if len(got.leaves) != 1 or got.leaves[0].is_complex():
             return None
+        if got.leaves[0].is_floating_point() and not bool(got.leaves[0].any()):
+            return None  # nothing but 0 comes from so many things that it tells of none
         asked: list[tuple[Arguments, Outcome]] | None = None
         for count in range(1, self.beyond + 1):
             if count == 2 and _of_the_whole(evidence, i):

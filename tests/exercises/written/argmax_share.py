@@ -119,6 +119,6 @@ UNLISTED = [
     ("Everything is 0", lambda w, targets: torch.zeros(len(w))),
     ("rounded to one decimal", lambda w, targets: vector(w, targets).round(decimals=1)),
     ("right|reversed|sorted", lambda w, targets: vector(w, targets).flip(0)),
-    ("multiplied by 100", lambda w, targets: 100 * vector(w, targets)),
+    ("per cent", lambda w, targets: 100 * vector(w, targets)),
     ("squared", lambda w, targets: vector(w, targets) ** 2),
 ]

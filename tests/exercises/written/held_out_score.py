@@ -97,10 +97,10 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    ("times what it should be", lambda hits, asked: 1 - sliced(hits, asked)),
-    ("multiplied by 100", lambda hits, asked: 100 * sliced(hits, asked)),
+    ("share of misses", lambda hits, asked: 1 - sliced(hits, asked)),
+    ("per cent", lambda hits, asked: 100 * sliced(hits, asked)),
     ("have no effect", lambda hits, asked: 0 * sliced(hits, asked)),
-    ("times what it should be", lambda hits, asked: hits[1::2].sum() / asked[1::2].sum()),
-    ("times what it should be", lambda hits, asked: sliced(hits, asked) ** 2),
+    ("hits of all heads are added up", lambda hits, asked: hits[1::2].sum() / asked[1::2].sum()),
+    ("squared", lambda hits, asked: sliced(hits, asked) ** 2),
     ("a tensor is wanted", lambda hits, asked: float(sliced(hits, asked))),
 ]

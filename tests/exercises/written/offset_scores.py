@@ -123,8 +123,8 @@ WRONG = [
 RIGHT = [looped, by_slices, by_diagonal, with_numpy, one_hot, masked]
 
 UNLISTED = [
-    (r"shares for offset -2; -1", lambda w, k: by_slices(w, k - 1)),
-    (r"shares for offset 0; -1", lambda w, k: by_slices(w, k + 1)),
+    (r"shares for offset -2; -1|too far to the left", lambda w, k: by_slices(w, k - 1)),
+    (r"shares for offset 0; -1|counted from 1", lambda w, k: by_slices(w, k + 1)),
     (r"divided by 12; 10 queries", partial(looped, divide=lambda hits, live, n: hits / (n + 1))),
     (r"divided by 20|divided by 2", partial(looped, divide=lambda hits, live, n: hits / (2 * live))),
     (r"opposite sign", lambda w, k: -by_slices(w, k)),
