@@ -70,15 +70,28 @@ def _by_spelling(tokenizer: object, text: str, target: bool) -> list[RawPiece]:
     whole = list(tokenizer.build_inputs_with_special_tokens(ids))
     # What was added stands around the text's own ids.
     before = next((i for i in range(len(whole) - len(ids) + 1) if whole[i : i + len(ids)] == ids), 0)
-    spans = _looked_up(tokens, text)
+    spans = _byte_by_byte(tokens, text) or _looked_up(tokens, text)
     pieces = []
     for i, id_ in enumerate(whole):
         own = i - before
         if 0 <= own < len(ids):
-            pieces.append(RawPiece(id_, tokens[own], False, spans[own], spans[own]))
+            pieces.append(RawPiece(id_, tokens[own], False, _stripped(text, spans[own], ""), spans[own]))
         else:
             pieces.append(RawPiece(id_, tokenizer.convert_ids_to_tokens(id_), True, (0, 0), (0, 0)))
     return pieces
+
+
+def _byte_by_byte(tokens: list[str], text: str) -> list[tuple[int, int]] | None:
+    """The span of each piece where pieces are the bytes of the text, as in ByT5 (Xue et al. 2022)."""
+    joined = "".join(tokens)
+    if not joined.isascii() and max(joined) > "\xff" or joined.encode("latin-1") != text.encode("utf-8"):
+        return None
+    where = [i for i, sign in enumerate(text) for _ in sign.encode("utf-8")]
+    spans, at = [], 0
+    for token in tokens:
+        spans.append((where[at], where[at + len(token) - 1] + 1))
+        at += len(token)
+    return spans
 
 
 def _looked_up(tokens: list[str], text: str) -> list[tuple[int, int]]:

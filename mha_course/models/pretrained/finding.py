@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import threading
@@ -19,6 +20,7 @@ _WANTED = re.compile(
     r"|(vocab|merges)\.txt|.+\.model|.+\.spm|.+\.bpe|model.*\.safetensors(\.index\.json)?"
 )
 
+_TOKENIZER = re.compile(r"tokenizer.*|(source_)?vocab\..*|.+\.model|.+\.spm|.+\.bpe")
 _NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)  # of a model on the hub
 _LONGEST_NAME = 96  # characters, the hub's own limit
 
@@ -72,14 +74,19 @@ def packaged_minilm() -> Path | None:
 
 
 def _downloaded_before(name: str) -> Path | None:
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import try_to_load_from_cache
 
-    try:
-        folder = Path(snapshot_download(name, local_files_only=True))
-    except Exception:  # the library has many ways to say that it isn't there
+    config = try_to_load_from_cache(name, "config.json")
+    if not isinstance(config, str):
         return None
-    # An interrupted download, or one of other files only, is no model.
-    return folder if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")) else None
+    folder = Path(config).parent
+    wanted = ["model.safetensors"]
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():  # large models come in several files
+        wanted = list(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    # After an interrupted download it is gone on with.
+    whole = all((folder / file).is_file() for file in wanted)
+    return folder if whole and any(_TOKENIZER.fullmatch(file.name) for file in folder.iterdir()) else None
 
 
 def _from_hub(name: str) -> Path:
@@ -115,8 +122,8 @@ def _from_hub(name: str) -> Path:
     disable_progress_bars()
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))
-    except Exception:
-        raise absent from None
+    except Exception as error:
+        raise CannotLoad(f"{name!r} could not be downloaded: {first_of(error)}") from None
     finally:
         if not quiet:
             enable_progress_bars()
@@ -133,6 +140,12 @@ def refuse_pickles(files: list[str], where: str) -> None:
             "look for the same model as safetensors."
         )
     raise CannotLoad(f"{where} holds no weights: a file model.safetensors is wanted.")
+
+
+def first_of(error: BaseException) -> str:
+    """The first line of what a library said, short enough to be read."""
+    said = str(error).strip() or type(error).__name__
+    return said.splitlines()[0][:200].rstrip(" .:") + "."
 
 
 def _is_set(variable: str) -> bool:

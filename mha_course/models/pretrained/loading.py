@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from mha_course.models.pretrained.finding import CannotLoad, find_folder, refuse_pickles
+from mha_course.models.pretrained.finding import CannotLoad, find_folder, first_of, refuse_pickles
 from mha_course.models.pretrained.model import PretrainedModel
 from mha_course.models.pretrained.quiet import quietly, without_network
 
@@ -51,9 +51,9 @@ def _load(folder: Path, name: str, _stamp: int) -> PretrainedModel:
         except CannotLoad:
             raise
         except ImportError as error:
-            raise CannotLoad(f"{where} needs a package that isn't installed: {_first(error)}") from None
+            raise CannotLoad(f"{where} needs a package that isn't installed: {first_of(error)}") from None
         except Exception as error:  # many libraries read these files, each with errors of its own
-            raise CannotLoad(f"{where} holds no model that can be read: {_first(error)}") from None
+            raise CannotLoad(f"{where} holds no model that can be read: {first_of(error)}") from None
     missing = [key for key in absent if not _MAY_BE_MISSING.search(key)]
     if missing:
         raise CannotLoad(
@@ -81,7 +81,7 @@ def _read(folder: Path) -> tuple[torch.nn.Module, object, set[str]]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **local)
     except Exception as error:
         raise CannotLoad(
-            f"The folder {place!r} holds no tokenizer that can be read: {_first(error)}"
+            f"The folder {place!r} holds no tokenizer that can be read: {first_of(error)}"
         ) from None
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):
         # transformers makes an empty one where the lists of pieces are missing.
@@ -99,9 +99,3 @@ def _read(folder: Path) -> tuple[torch.nn.Module, object, set[str]]:
     # A module's numbers were in the file but didn't fit: as bad as not being there.
     absent = set(info["missing_keys"]) | {str(item[0]) for item in info.get("mismatched_keys", ())}
     return model, tokenizer, absent
-
-
-def _first(error: BaseException) -> str:
-    """The first sentence or line of what a library said, short enough to be read."""
-    said = str(error).strip() or type(error).__name__
-    return said.splitlines()[0][:200].rstrip(" .:") + "."

@@ -125,7 +125,10 @@ class Runner:
                 "a model without attention has none."
             )
         if len({tuple(layer.shape) for layer in layers}) > 1 or layers[0].ndim != 4:
-            raise ValueError(f"{self._name}: its layers differ in their heads and can't be shown together.")
+            raise ValueError(
+                f"{self._name}: its layers differ in their heads, or keep weights to a part of the keys "
+                "only; they can't be shown together."
+            )
         return torch.stack(list(layers)).float()
 
     def _vocabulary(self) -> int:
