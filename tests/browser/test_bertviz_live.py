@@ -78,6 +78,12 @@ def check_head_view(frame: Frame) -> None:
     assert opacity_of_head(frame, 2) == 0
     squares.nth(1).click()
     assert opacity_of_head(frame, 2) > 0.4
+    squares.nth(1).focus()
+    squares.nth(1).press("Space")
+    assert opacity_of_head(frame, 2) == 0
+    assert [square.get_attribute("aria-checked") for square in squares.all()] == [
+        "true" if head in (1, 4) else "false" for head in range(1, 9)
+    ]
     squares.nth(2).dblclick()
     assert [opacity_of_head(frame, head) > 0 for head in range(1, 9)] == [False, False, True] + [False] * 5
 

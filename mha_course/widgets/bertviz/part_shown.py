@@ -57,8 +57,7 @@ def part_shown(
         told += words
     cut += dict.fromkeys(told)
     if cut:
-        whole = "widgets.HeadBrowser(maps)" if len(by_kind) == 1 else "widgets.HeadBrowser(maps.encoder)"
-        cut.append(f"`{whole}` shows all of it.")
+        cut.append("`widgets.HeadBrowser(maps)` shows all layers and heads, and up to 128 tokens.")
     return PartShown(small, shown_layers, shown_heads, (n_layers, n_heads), tuple(cut))
 
 

@@ -144,8 +144,9 @@ class BertvizView:
             f"line-height: 18px; font-family: var(--jp-ui-font-family, system-ui), sans-serif; "
             f'color: {ink["ink2"]}">'
             f'<div class="mha-bertviz-still">{_STILL}</div>'
-            f'<div class="mha-bertviz-live" style="display: none">{_HOW[self._view]}</div>'
-            f"<div>{_coded(' '.join(part for part in (note, self._sizes_words()) if part))}</div>"
+            # The still tells its own note, and its numbers are not rounded.
+            f'<div class="mha-bertviz-live" style="display: none">{_HOW[self._view]}<br>'
+            f"{_coded(' '.join(part for part in (note, self._sizes_words()) if part))}</div>"
             '<div class="mha-bertviz-dark" style="display: none">BertViz draws on white in every theme.</div>'
             f"{warned}</div></div>"
         )

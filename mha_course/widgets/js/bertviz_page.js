@@ -52,11 +52,20 @@ function bertvizPage(settings) {
     between: (box, least, most) => Math.min(most, Math.max(least, room() - 2 * box)),
     roomFor: (least, most) => Math.min(most, Math.max(least, room())),
 
-    // The numbers of the heads on their squares, in black or white, whichever reads better.
+    // The squares of the heads: a number in black or white, whichever reads better, and the keyboard's way
+    // to them. BertViz keeps with each square whether its head is lit.
     number(container, numbers, size) {
       const squares = container.selectAll("rect").nodes();
-      container.selectAll("rect").selectAll("title").remove();
-      container.selectAll("rect").append("title").text((d, i) => `head ${numbers[i]}`);
+      container.selectAll("rect")
+        .attr("tabindex", 0)
+        .attr("role", "checkbox")
+        .attr("aria-checked", lit => String(Boolean(lit)))
+        .attr("aria-label", (lit, i) => `head ${numbers[i]}`)
+        .on("keydown", function () {
+          if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
+          d3.event.preventDefault();
+          this.dispatchEvent(new MouseEvent("click"));
+        });
       container.selectAll("text").remove();
       container.selectAll("text").data(numbers).enter().append("text")
         .text(number => number)
