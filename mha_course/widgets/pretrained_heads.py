@@ -15,11 +15,14 @@ from mha_course.heads.head_table import HeadTable
 from mha_course.heads.nearest_word import nearest_words
 from mha_course.heads.roles import score_roles
 from mha_course.heads.table_of_scores import head_table
+from mha_course.models.pretrained.finding import MINILM
 from mha_course.models.pretrained.model import PretrainedModel
+from mha_course.models.real_head_measures import MERGED
+from mha_course.models.real_head_roles import real_head_roles
 from mha_course.models.recorded_heads import RecordedHeads, recorded_heads
 from mha_course.pieces import PieceMaps
 from mha_course.text.parsed_sentence import ParsedSentence
-from mha_course.text.treebank import course_treebank
+from mha_course.text.treebank import course_treebank, merged_relations
 from mha_course.text.word_frequency import treebank_word_counts
 from mha_course.widgets.head_sources import LONGEST, Reading
 
@@ -32,7 +35,10 @@ CLOSED = (
 
 
 class RecordedMiniLM:
-    """The recorded heads of a real model. table: of scores; None measures the recorded sentences.
+    """The recorded heads of a real model.
+
+    table: of scores; None takes what was measured on a large treebank where data/ has it, else measures the
+    recorded sentences.
 
     Raises: FileNotFoundError when data/ is missing.
     """
@@ -45,7 +51,7 @@ class RecordedMiniLM:
         self.recorded = recorded_heads() if recorded is None else recorded
         self.name = self.recorded.name
         self._which = [i for i, s in enumerate(self.recorded.sentences) if len(s) <= LONGEST]
-        self.examples = tuple(self.recorded.sentences[i] for i in self._which)
+        self.examples = tuple(merged_relations(self.recorded.sentences[i], MERGED) for i in self._which)
         if table is not None:
             self.table = table
 
@@ -56,8 +62,8 @@ class RecordedMiniLM:
 
     @cached_property
     def table(self) -> HeadTable:
-        """The scores on the recorded sentences."""
-        return _recorded_table(self.recorded)
+        """The scores of all heads."""
+        return measured_minilm(self.recorded) or _recorded_table(self.recorded)
 
     def maps(self, i: int, special: bool = False) -> Reading:
         """The maps of example i."""
@@ -71,8 +77,9 @@ class RecordedMiniLM:
 class PretrainedHeads:
     """The heads of a model that `load_pretrained` loaded; of an encoder-decoder, those of its encoder.
 
-    table: of scores; None measures 120 sentences of the treebank, and with control also the same model with
-    random weights: some seconds for a small model, half a minute for one of 110 million weights.
+    table: of scores; None measures 120 sentences of the written treebank, and with control also the same
+    model with random weights: some seconds for a small model, half a minute for one of 110 million weights.
+    For all-MiniLM-L6-v2 it takes what was measured on a large treebank, where data/ has it.
     """
 
     closed = ""
@@ -82,7 +89,8 @@ class PretrainedHeads:
         self.model = model
         self.name = model.name
         self.control = control
-        self.examples = tuple(s for s in course_treebank() if len(s) <= LONGEST)[:SCORED]
+        short = [s for s in course_treebank() if len(s) <= LONGEST][:SCORED]
+        self.examples = tuple(merged_relations(sentence, MERGED) for sentence in short)
         if table is not None:
             self.table = table
 
@@ -98,7 +106,10 @@ class PretrainedHeads:
 
     @cached_property
     def table(self) -> HeadTable:
-        """The scores on the first 120 sentences of the treebank."""
+        """The scores of all heads."""
+        known = measured_minilm(self.model)
+        if known is not None:
+            return known
         words = [list(sentence.words) for sentence in self.examples]
         self._kept = list(self.model.read_many(words))
         untrained = list(self.model.untrained().read_many(words)) if self.control else None
@@ -119,6 +130,16 @@ class PretrainedHeads:
     @cached_property
     def _kept(self) -> list[PieceMaps]:
         return list(self.model.read_many([list(sentence.words) for sentence in self.examples]))
+
+
+def measured_minilm(heads: RecordedHeads | PretrainedModel) -> HeadTable | None:
+    """What was measured of all-MiniLM-L6-v2 on a large treebank; None for others, or without that file."""
+    try:
+        table = real_head_roles().table
+    except FileNotFoundError:
+        return None
+    sizes = (heads.n_layers, heads.n_heads) == (table.n_layers, table.n_heads)
+    return table if sizes and heads.name.lower().endswith(MINILM.lower()) else None
 
 
 def reading_of(read: PieceMaps, special: bool) -> Reading | None:

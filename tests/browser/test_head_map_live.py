@@ -154,7 +154,7 @@ def test_python_knows_what_was_moved_and_two_maps_keep_apart(lab: LabPage) -> No
     other.locator("[data-control=special]").click()
     expect(other.locator(".mha-map-left .mha-query").first).to_have_text("[CLS]")
     lab.run_cell(3)
-    expect(lab.outputs().last).to_contain_text("4 0.9 0.9 0.35 0.3 0.9 2 8")
+    expect(lab.page.get_by_text("4 0.9 0.9 0.35 0.3 0.9 2 8")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [620, 360])

@@ -109,7 +109,7 @@ function headMapSentence({ root, say }) {
     },
     // Room for the map, and for the arcs beside or below it.
     place(mapRoom, arcsRoom) {
-      arcsWidth = Math.max(260, arcsRoom);
+      arcsWidth = Math.max(150, arcsRoom);
       if (!frame || !frame.n) return;
       const family = getComputedStyle(root).fontFamily;
       const first = labelRoom(frame.tokens, 16, family);
