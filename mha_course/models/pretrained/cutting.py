@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,9 @@ from mha_course.models.pretrained.aligning import RawPiece, raw_pieces
 from mha_course.text.readable import readable
 from mha_course.text.tokens import is_invisible, token_spans
 
-LONGEST_TEXT = 100_000  # characters that a tokenizer is given; a model reads far fewer
+LONGEST_TEXT = 20_000  # characters that a tokenizer is given; a model reads far fewer
 _BLANKS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+MOST_WORDS = 1_000  # of a list; the weights between more of them would fill the memory
 Span = tuple[int, int]
 
 
@@ -46,6 +48,8 @@ def cut(tokenizer: object, text: str | Sequence[str], limit: int, target: bool =
     text, spans, notes = _joined(text)
     longer = len(text) > LONGEST_TEXT
     text = text[:LONGEST_TEXT]
+    if spans is not None and len(spans) > MOST_WORDS:
+        spans, text, longer = spans[:MOST_WORDS], text[: spans[MOST_WORDS - 1][1]], True
     raw, left_out = _shortened(raw_pieces(tokenizer, text, target), limit)
     if left_out or longer:
         what = "target" if target else "text"
@@ -110,7 +114,7 @@ def _labels(raw: list[RawPiece], text: str, unknown: str | None, word_piece: boo
                 "␣" if not piece.token.strip("▁ĠĊ ") else piece.token.strip("▁Ġ")
             )
         elif is_invisible(behind):
-            label = " ".join(f"U+{ord(sign):04X}" for sign in behind)
+            label = " ".join(f"U+{ord(sign):04X}" for sign in behind[:4]) + "…" * (len(behind) > 4)
         else:
             label = behind
         labels.append(label if of == 1 else f"{label}·{place}/{of}")
@@ -147,14 +151,14 @@ def _words_around(spans: list[Span], raw: list[RawPiece]) -> list[Span]:
 def _assigned(raw: list[RawPiece], spans: list[Span]) -> list[int | None]:
     """The word of each piece: that with which it shares most characters, the next one for a blank."""
     word_of: list[int | None] = []
+    starts = [start for start, _ in spans]
     first = 0
     for piece in raw:
         start, end = piece.span
         while first < len(spans) and spans[first][1] <= start:
             first += 1
-        shared = [
-            (min(end, b) - max(start, a), -i) for i, (a, b) in enumerate(spans[first:], first) if a < end
-        ]
+        near = range(first, bisect_left(starts, end))
+        shared = [(min(end, spans[i][1]) - max(start, spans[i][0]), -i) for i in near]
         best = max(shared, default=(0, 0))
         word_of.append(None if piece.special or best[0] <= 0 else -best[1])
     following: int | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
 
 import pytest
@@ -226,6 +227,34 @@ def test_odd_texts_are_all_in_the_pieces(models, name) -> None:
             if word is not None and not token.startswith("U+") and (not place or place.startswith("1/")):
                 shown += sign.removeprefix("##")
         assert letters(shown) == letters(readable(text)), text
+
+
+@pytest.mark.parametrize("name", ("t5", "marian"))
+def test_odd_targets_raise_nothing(models, name) -> None:
+    for text in ODD_TEXTS:
+        read = models[name].read("the old cat", text)
+        assert torch.isfinite(read.cross.maps.weights).all()
+        assert len(read.words().cross.query_tokens) == len(read.decoder.words_q)
+        assert read.pieces(special=False).cross.weights.shape[-1] == len(read.pieces(False).cross.key_tokens)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ("a" * 300_000, "猫" * 300_000, " " * 300_000, ["cat"] * 300_000))
+def test_very_long_texts_take_no_time(models, name, text) -> None:
+    begun = time.perf_counter()
+    read = next(models[name].read_many([text]))
+    assert read.words().weights.shape[-1] <= 1000
+    assert "cut after" in read.maps.note
+    assert time.perf_counter() - begun < 15
+
+
+def test_the_bytes_of_a_text_as_pieces(tmp_path) -> None:
+    from transformers import ByT5Tokenizer
+
+    pieces = cut(ByT5Tokenizer(), "a 猫 b", 20)
+    assert pieces.labels == ("a", "␣", "猫·1/3", "猫·2/3", "猫·3/3", "␣", "b", "</s>")
+    assert pieces.word_of == (0, 1, 1, 1, 1, 2, 2, None)
+    assert cut(ByT5Tokenizer(), "", 20).words == ()
 
 
 @pytest.mark.parametrize("text", (None, 5, [1, 2], ["a", None], {"a": 1}, b"bytes"))
