@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from torch import Tensor
 from mha_course.text.parsed_sentence import ParsedSentence
 
 PREVIOUS, NEXT, RAREST, TWO_RAREST = "previous", "next", "rarest", "one of the two rarest"
+OFFSETS = tuple(k for k in range(-6, 7) if k != 0)
 TO_HEAD, TO_DEPENDENT = "dependent → head", "head → dependent"
 
 
@@ -39,6 +41,25 @@ class Questions:
     row: Tensor
     targets: Tensor
     longest: Tensor
+
+    @cached_property
+    def by_offset(self) -> Tensor:
+        """(len(OFFSETS), m) 1.0 where always looking at one distance is a hit."""
+        n = self.targets.shape[-1]
+        places = self.row + torch.tensor(OFFSETS)[:, None]
+        inside = (places >= 0) & (places < n)
+        return (self.targets[torch.arange(len(self.row)), places.clamp(0, n - 1)] & inside).float()
+
+    @cached_property
+    def by_length(self) -> Tensor:
+        """(m,): how often looking at one of the longest tokens is a hit, on average."""
+        long = self.targets[:, self.longest].float()
+        return long.mean(1) if long.shape[1] else torch.zeros(len(self.row))
+
+    @cached_property
+    def n_targets(self) -> Tensor:
+        """(m,): how many targets each question has."""
+        return self.targets.sum(1).float()
 
     @classmethod
     def of(cls, asked: Mapping[tuple[int, int], Iterable[int]], n: int, longest: Iterable[int]) -> Questions:

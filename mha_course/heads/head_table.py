@@ -131,21 +131,30 @@ class HeadTable:
         return score_of(self.measure(name), layer + 1, head + 1)
 
     def pairs(self, relations: Sequence[str] | None = None) -> list[HeadScore]:
-        """All (head, relation) pairs that pass on the sentences that judge; None means every relation."""
-        return [
-            score
-            for measure in self.measures
-            if measure.kind == "syntactic" and (relations is None or measure.relation in relations)
-            for at in range(self.n_layers * self.n_heads)
-            if (score := score_of(measure, *(i + 1 for i in divmod(at, self.n_heads)))).verdict == "yes"
-        ]
+        """All heads and relations ten points above the best offset on the sentences that judge.
+
+        relations: None means all that were asked often enough. A looser count than the verdict of a
+        HeadScore, which wants the same of all sentences too.
+        """
+        found = []
+        for measure in self.measures:
+            counts = relations is None or measure.relation in relations
+            if measure.kind != "syntactic" or not counts or measure.asked < FEWEST_ASKED:
+                continue
+            passing = (measure.gain >= SYNTACTIC_GAIN).nonzero().tolist()
+            found += [score_of(measure, layer + 1, head + 1) for layer, head in passing]
+        return found
 
     def _syntactic(self) -> HeadRole | None:
-        """For each head the relation that it is best at on the sentences that pick."""
+        """For each head the relation that it is best at on the sentences that pick.
+
+        Rare relations are left out: with many of them and few questions each, any head is good at one.
+        """
+        fewest = max(FEWEST_ASKED, self.sentences // 10)
         able = [
             m
             for m in self.measures
-            if m.kind == "syntactic" and m.relation not in NO_SYNTAX and m.asked >= FEWEST_ASKED
+            if m.kind == "syntactic" and m.relation not in NO_SYNTAX and m.asked >= fewest
         ]
         if not able:
             return None

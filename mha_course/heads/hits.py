@@ -12,8 +12,6 @@ from torch import Tensor
 from mha_course.heads.criteria import Criterion, Questions, questions
 from mha_course.text.parsed_sentence import ParsedSentence
 
-OFFSETS = tuple(k for k in range(-6, 7) if k != 0)
-
 
 @dataclass(frozen=True, eq=False)
 class Hits:
@@ -39,12 +37,16 @@ class HitCounter:
     """Counts hits sentence by sentence, for weights that don't all fit into memory.
 
     self_counts: kinds of criteria in which a token may answer with itself; in the others its own weight is
-    left out of the row before the largest is taken.
+    left out of the row before the largest is taken. spread: whether `confidence` and `broad` are counted
+    too; else they are 0.
     """
 
-    def __init__(self, criteria: Sequence[Criterion], self_counts: Collection[str] = ("rare",)) -> None:
+    def __init__(
+        self, criteria: Sequence[Criterion], self_counts: Collection[str] = ("rare",), spread: bool = True
+    ) -> None:
         self.criteria = tuple(criteria)
         self._with_self = torch.tensor([criterion.kind in self_counts for criterion in criteria])
+        self._spread = spread
         self._parts: list[tuple[Tensor, ...]] = []
 
     def add(self, weights: Tensor, asked: Questions, rivals: Tensor | None = None) -> None:
@@ -66,21 +68,17 @@ class HitCounter:
         # (layers, heads, m): where each row that is asked looks, and whether that is a token
         answer = self._answers(weights, asked.row, with_self, rivals)
         hit = asked.targets[torch.arange(len(asked.row)), answer.clamp(min=0)] & (answer >= 0)
-        rules = asked.row[:, None] + torch.tensor(OFFSETS)
-        inside = (rules >= 0) & (rules < n)
-        by_rule = asked.targets.gather(1, rules.clamp(0, n - 1)) & inside
-        chance = asked.targets.float().sum(1) / (n - 1 + with_self.long()).clamp(min=1)
-        long = asked.targets[:, asked.longest].float()
-        longest = long.mean(1) if long.shape[1] else torch.zeros(len(asked.row))
+        chance = asked.n_targets / (n - 1 + with_self.long()).clamp(min=1)
+        nothing = torch.zeros(weights.shape[:2])
         self._parts.append(
             (
                 _summed(hit.float(), asked.criterion, total),
                 torch.bincount(asked.criterion, minlength=total).float(),
-                _summed(by_rule.T.float(), asked.criterion, total).T,
+                _summed(asked.by_offset, asked.criterion, total).T,
                 _summed(chance, asked.criterion, total),
-                _summed(longest, asked.criterion, total),
-                weights.amax(-1).mean(-1),
-                _evenness(weights),
+                _summed(asked.by_length, asked.criterion, total),
+                weights.amax(-1).mean(-1) if self._spread else nothing,
+                _evenness(weights) if self._spread else nothing,
             )
         )
 
@@ -93,12 +91,17 @@ class HitCounter:
     @staticmethod
     def _answers(weights: Tensor, rows: Tensor, with_self: Tensor, rivals: Tensor | None) -> Tensor:
         """(layers, heads, m): the place that each row gives most to, -1 where that is a special token."""
-        lowest = torch.zeros(weights.shape[:-1]) if rivals is None else rivals
         found = []
-        for w in (weights, weights.masked_fill(torch.eye(weights.shape[-1], dtype=torch.bool), -1.0)):
+        for own, w in ((True, weights), (False, None)):
+            if not bool((with_self == own).any()):
+                found.append(torch.zeros((), dtype=torch.long))
+                continue
+            if w is None:
+                w = weights.masked_fill(torch.eye(weights.shape[-1], dtype=torch.bool), -1.0)
             most, place = w.max(-1)
             # A rival with the same weight loses; weights of zero are no answer at all.
-            found.append(torch.where((most >= lowest) & (most > 0), place, -1)[..., rows])
+            answered = most > 0 if rivals is None else (most > 0) & (most >= rivals)
+            found.append(torch.where(answered, place, -1)[..., rows])
         return torch.where(with_self, *found)
 
 

@@ -69,7 +69,9 @@ class Measured:
 class HeadScore:
     """One head and one question. layer, head: count from 1. control: that of the best untrained head.
 
-    value, low, high, baseline, rule, nearest, asked: as in `Measured`. verdict: "yes", "no" or "too few".
+    value, low, high, baseline, rule, nearest, asked: as in `Measured`, on the sentences that judge; total,
+    total_baseline, total_asked: on all. verdict: "yes", "no" or "too few"; for a relation "yes" asks for ten
+    points above the best offset both on all sentences and on those that judge.
     """
 
     layer: int
@@ -85,12 +87,20 @@ class HeadScore:
     nearest: float
     control: float
     asked: int
+    total: float
+    total_baseline: float
+    total_asked: int
     verdict: str
 
     @property
     def gain(self) -> float:
         """Value above the baseline."""
         return self.value - self.baseline
+
+    @property
+    def total_gain(self) -> float:
+        """The same on all sentences."""
+        return self.total - self.total_baseline
 
 
 def score_of(measure: Measured, layer: int, head: int) -> HeadScore:
@@ -104,7 +114,10 @@ def score_of(measure: Measured, layer: int, head: int) -> HeadScore:
         "special": SPECIAL_SHARE,
         "broad": BROAD_SHARE,
     }
-    verdict = "yes" if value >= limits[measure.kind] else "no"
+    total = float(measure.total[at])
+    passes = value >= limits[measure.kind]
+    if measure.kind == "syntactic":
+        passes = passes and total >= measure.total_baseline + SYNTACTIC_GAIN
     return HeadScore(
         layer,
         head,
@@ -119,7 +132,10 @@ def score_of(measure: Measured, layer: int, head: int) -> HeadScore:
         measure.nearest,
         float("nan") if measure.control is None else float(measure.control.nan_to_num(-1.0).max()),
         measure.asked,
-        "too few" if measure.asked < FEWEST_ASKED else verdict,
+        total,
+        measure.total_baseline,
+        measure.total_asked,
+        "too few" if measure.asked < FEWEST_ASKED else "yes" if passes else "no",
     )
 
 

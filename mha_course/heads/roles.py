@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from mha_course.heads.criteria import Criterion, criteria_of
-from mha_course.heads.hits import OFFSETS, Hits, count_hits
+from mha_course.heads.criteria import OFFSETS, Criterion, criteria_of
+from mha_course.heads.hits import Hits, count_hits
 from mha_course.text.parsed_sentence import ParsedSentence
 
 POSITIONAL_SHARE = 0.9  # Voita et al. 2019: at one offset for at least 90 % of the words

@@ -41,7 +41,8 @@ def head_table(
     measures: dict[str, Measured] = {}
     for table in scores:
         for measure in _measures(table, nearest or {}, resamples, seed):
-            measures.setdefault(measure.name, measure)
+            if measure.total_asked:
+                measures.setdefault(measure.name, measure)
     if habits is not None:
         for name in (SPECIAL, BROAD):
             measures[name] = _habit(habits, control_habits, name, resamples, seed)

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from mha_course.heads.criteria import RAREST, Criterion, Questions, criteria_of, questions
-from mha_course.heads.habits import Habits, count_habits
+from mha_course.heads.habits import HABITS, Habits, count_habits
 from mha_course.heads.head_table import HeadTable
 from mha_course.heads.hits import HitCounter
 from mha_course.heads.nearest_word import NearestWord, nearest_words
@@ -31,6 +31,7 @@ from mha_course.heads.roles import RoleScores
 from mha_course.heads.table_of_scores import head_table
 from mha_course.models.pretrained.cutting import cut
 from mha_course.models.pretrained.model import PretrainedModel
+from mha_course.models.real_head_roles import RealHeadRoles
 from mha_course.pieces import PieceMaps, pieces_to_words, word_matrix
 from mha_course.text.treebank import TreebankSentence, merged_relations
 
@@ -49,6 +50,12 @@ MARKS = frozenset(".,")
 NOTE = (
     "Words: weights to the pieces of a word summed, from them averaged, special tokens dropped, the word "
     "itself left out. Neighbours, rare, special and broad: word pieces."
+)
+
+NOTE_SELF = "Words, as in the main table, but each word may answer with itself."
+NOTE_SPECIAL = (
+    "Words and neighbouring pieces, but where a special token has the largest weight the answer is no word; "
+    "over words the word itself is left out."
 )
 
 
@@ -86,6 +93,25 @@ class RealHeads:
             model=model,
             source=source,
             note=note,
+        )
+
+    def roles(self, model: str, source: str) -> RealHeadRoles:
+        """All that is kept of it: tables by each choice, habits, resemblance and the artefact."""
+        untrained = self.control_habits
+        return RealHeadRoles(
+            self.table(model, source),
+            head_table(self.words_self, model=model, source=source, note=NOTE_SELF),
+            head_table(
+                *(self.neighbours_special, self.words_special), model=model, source=source, note=NOTE_SPECIAL
+            ),
+            {habit: self.habits.mean(habit) for habit in HABITS},
+            {} if untrained is None else {habit: untrained.mean(habit) for habit in HABITS},
+            self.resemblance,
+            self.resemblance.test(),
+            _best_untrained(self.words),
+            _best_untrained(self.words_mean),
+            self.n_words,
+            self.n_pieces,
         )
 
 
@@ -188,13 +214,13 @@ class _Run:
         both = ("positional", "rare")
         rarest = tuple(criterion for criterion in criteria if criterion.name == RAREST)
         self.counters = {
-            "words": HitCounter(criteria),
-            "words_self": HitCounter(criteria, ("positional", "syntactic", "rare")),
-            "words_special": HitCounter(criteria),
-            "words_mean": HitCounter(rarest),
-            "neighbours": HitCounter(PIECE_CRITERIA, both),
-            "neighbours_special": HitCounter(PIECE_CRITERIA, both),
-            "rare": HitCounter(PIECE_CRITERIA, both),
+            "words": HitCounter(criteria, spread=False),
+            "words_self": HitCounter(criteria, ("positional", "syntactic", "rare"), spread=False),
+            "words_special": HitCounter(criteria, spread=False),
+            "words_mean": HitCounter(rarest, spread=False),
+            "neighbours": HitCounter(PIECE_CRITERIA, both, spread=False),
+            "neighbours_special": HitCounter(PIECE_CRITERIA, both, spread=False),
+            "rare": HitCounter(PIECE_CRITERIA, both, spread=False),
         }
         self.n_pieces = 0
         self.compared: list[Tensor] = []
@@ -250,6 +276,16 @@ def _places(read: PieceMaps) -> tuple[list[int], list[int]]:
     of = read.query_words
     real = [i for i, word in enumerate(of) if word is not None]
     return real, [i for i, word in enumerate(of) if word is None]
+
+
+def _best_untrained(scores: RoleScores) -> float:
+    """The best untrained head's share of "rarest word", over all sentences; nan without a control."""
+    names = [criterion.name for criterion in scores.criteria]
+    if scores.control is None or RAREST not in names:
+        return float("nan")
+    i = names.index(RAREST)
+    share = scores.control.heads[..., i].sum(0) / scores.control.asked[:, i].sum()
+    return float(share.max())
 
 
 def _only(asked: Questions, criteria: Sequence[Criterion], name: str) -> Questions:

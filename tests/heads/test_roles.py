@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from mha_course.heads.criteria import (
+    OFFSETS,
     TO_DEPENDENT,
     TO_HEAD,
     criteria_of,
@@ -15,7 +16,7 @@ from mha_course.heads.criteria import (
     questions,
     rarest_words,
 )
-from mha_course.heads.hits import OFFSETS, count_hits
+from mha_course.heads.hits import count_hits
 from mha_course.heads.roles import bootstrap_interval, score_roles
 from mha_course.text.course_language.grammar import draw_sentences
 from mha_course.text.parsed_sentence import ParsedSentence
