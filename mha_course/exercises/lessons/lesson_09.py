@@ -13,7 +13,10 @@ from mha_course.exercises.mistakes.of_decoder_inputs import DECODER_MASK_MISTAKE
 from mha_course.exercises.mistakes.of_feed_forward import FEED_MISTAKES
 from mha_course.exercises.mistakes.of_layer_norm import NORM_MISTAKES
 from mha_course.exercises.mistakes.workbench import hide_with_large_negative
+from mha_course.exercises.reading.decoder_masks import read_decoder_mask
+from mha_course.exercises.reading.feed import FEED
 from mha_course.exercises.reading.norm import NORM
+from mha_course.exercises.reading.shifted import read_shifted
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
@@ -193,6 +196,7 @@ EXERCISES = (
         ),
         why="The same two maps serve every token. Words meet in attention; here each is worked on alone.",
         twins=("transformer.FeedForward.forward",),
+        readers=(FEED.read,),
     ),
     Exercise(
         name="shift_right",
@@ -213,6 +217,7 @@ EXERCISES = (
             "first = one start a sentence\njoin first and all targets but the last",
         ),
         why="So the word asked for is never among those read, though the mask opens the diagonal.",
+        readers=(read_shifted,),
     ),
     Exercise(
         name="decoder_mask",
@@ -234,6 +239,7 @@ EXERCISES = (
             "earlier = key at or before the query\nreal = key below the length\nboth at once",
         ),
         why="Both masks broadcast to the same four axes. The first word is always open, so no row is empty.",
+        readers=(read_decoder_mask,),
         twins=("masks.causal_mask", "masks.padding_mask"),
     ),
     Exercise(

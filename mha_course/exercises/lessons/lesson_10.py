@@ -142,6 +142,7 @@ def _held_inputs(g: Generator) -> list[Case]:
     return [
         case("with four heads", 10, 4, 10_276),
         case("with an odd number of sentences", 9, 5, 2_060),
+        case("with six heads", 12, 6, 12_652),
         case("with three heads", 8, 3, 500, edge=True),
         case("in float64", 6, 3, 500, dtype=torch.float64, required=False),
     ]

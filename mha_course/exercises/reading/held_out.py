@@ -90,6 +90,7 @@ _RANKS = (
         lambda h, a: torch.bincount(h.argmax(1), minlength=h.shape[1]),
     ),
     Way("The head with the fewest hits is picked.", lambda h, a: -h.sum(0)),
+    rare("The place of the most hits in the flattened table is taken for a head.", lambda h, a: h.flatten()),
     rare("The head is picked by its hits in the last of these sentences.", lambda h, a: h[-1]),
     rare("The head is picked by its hits in the first of these sentences.", lambda h, a: h[0]),
     rare(

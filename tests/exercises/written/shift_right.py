@@ -109,5 +109,5 @@ UNLISTED = [
     (r"stops with an error", lambda targets, start: torch.cat([torch.tensor([start]), targets], 1)),
     (r"floats", lambda targets, start: right(targets, start).float()),
     (r"list; a tensor", lambda targets, start: right(targets, start).tolist()),
-    (r"sentence 2 is right", lambda targets, start: right(targets, start).flip(0)),
+    (r"sentences stand in reverse", lambda targets, start: right(targets, start).flip(0)),
 ]
