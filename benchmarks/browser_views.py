@@ -182,9 +182,11 @@ def main() -> None:
     slow, heavy = statistics.median(times[BERTVIZ.name]), weights[BERTVIZ.name]
     for view in VIEWS:
         middle = statistics.median(times[view.name])
+        # Another size is compared with nothing.
+        beside = "– | –" if view is LARGE else f"{slow / middle:.1f} | 1/{heavy / weights[view.name]:.1f}"
         print(
             f"| {view.name} | {middle:.0f} | {min(times[view.name]):.0f} .. {max(times[view.name]):.0f} | "
-            f"{weights[view.name] / 1000:.0f} | {slow / middle:.1f} | 1/{heavy / weights[view.name]:.1f} |"
+            f"{weights[view.name] / 1000:.0f} | {beside} |"
         )
 
 

@@ -108,7 +108,10 @@ def test_what_is_too_large_is_cut_and_said() -> None:
     assert one["right_text"] == [f"k{i}" for i in range(2, 26)]
     assert torch.allclose(torch.tensor(one["attn"]), maps.weights[12:, [13, 1], 6:, 2:], atol=6e-4)
     assert "tokens 7 to 30 of 30; `first=0`" in " ".join(later.cut)
-    given = payload(widgets.bertviz_head_view(maps, layer=13, heads=[14]))
+    assert "layers 1 to 12 of 13; `layer=13`" in " ".join(widgets.bertviz_head_view(maps, layer=2).cut)
+    view = widgets.bertviz_head_view(maps, layer=13, heads=[14])
+    assert "layers 13 to 13 of 13; `layer=1`" in " ".join(view.cut)
+    given = payload(view)
     assert given["include_layers"] == [13] and given["head_numbers"] == [14] and given["heads"] == [0]
 
 

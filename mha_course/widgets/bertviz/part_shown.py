@@ -32,12 +32,17 @@ class PartShown:
 
 
 def part_shown(
-    source: object, layers: Sequence[int] | None, heads: Sequence[int] | None, first: int
+    source: object,
+    layers: Sequence[int] | None,
+    heads: Sequence[int] | None,
+    first: int,
+    layer: int | None = None,
 ) -> PartShown:
     """The part of `source` that is shown.
 
     source: AttentionMaps, TransformerMaps, or anything whose `pieces()` gives AttentionMaps. layers, heads:
-    numbers from 1, None for the first twelve. first: index of the first token shown.
+    numbers from 1, None for the first twelve. first: index of the first token shown. layer: in place of
+    `layers`, the one that has to be among those shown.
     Raises: ValueError for another kind of source, for maps without a token, layer or head, for a layer or a
     head that isn't there or is named twice, for more than twelve of them, and for first below 0.
     """
@@ -48,7 +53,10 @@ def part_shown(
     n_heads = min(maps.n_heads for maps in by_kind.values())
     if not n_layers or not n_heads or any(0 in maps.weights.shape for maps in by_kind.values()):
         raise ValueError("the maps are empty: there is no layer, no head or no token to show.")
-    shown_layers, left_out_layers = _chosen("layer", layers, n_layers, MOST_LAYERS)
+    if layer is None:
+        shown_layers, left_out_layers = _chosen("layer", layers, n_layers, MOST_LAYERS)
+    else:
+        shown_layers, left_out_layers = _around(layer, n_layers)
     shown_heads, left_out_heads = _chosen("head", heads, n_heads, MOST_HEADS)
     cut = [*_uneven(by_kind), *left_out_layers, *left_out_heads]
     small, told = {}, []
@@ -101,6 +109,17 @@ def _chosen(
     if len(shown) > most:
         raise ValueError(f"{len(shown)} {name}s are more than BertViz can draw: name at most {most}.")
     return shown, []
+
+
+def _around(layer: int, there_are: int) -> tuple[tuple[int, ...], list[str]]:
+    """Twelve layers with `layer` among them, and a sentence when there are more."""
+    if isinstance(layer, bool) or not isinstance(layer, int) or not 1 <= layer <= there_are:
+        raise ValueError(f"layer={layer!r}: there are layers 1 to {there_are}.")
+    start = (layer - 1) // MOST_LAYERS * MOST_LAYERS
+    stop = min(there_are, start + MOST_LAYERS)
+    other = stop + 1 if stop < there_are else 1
+    words = f"Shown: layers {start + 1} to {stop} of {there_are}; `layer={other}` takes others."
+    return tuple(range(start + 1, stop + 1)), [words] if there_are > MOST_LAYERS else []
 
 
 def _uneven(by_kind: dict[str, AttentionMaps]) -> list[str]:

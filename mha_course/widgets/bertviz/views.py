@@ -11,7 +11,7 @@ from functools import cached_property
 from mha_course.text.readable import readable
 from mha_course.theme import colours
 from mha_course.widgets.bertviz import page, still
-from mha_course.widgets.bertviz.part_shown import MOST_HEADS, MOST_LAYERS, PartShown, part_shown
+from mha_course.widgets.bertviz.part_shown import MOST_HEADS, PartShown, part_shown
 
 _HOW = {
     "head_view": "BertViz's head view (Vig 2019). Hover over a word on the left to see where it looks, on "
@@ -46,16 +46,12 @@ def bertviz_head_view(
     the installed BertViz isn't the one that the course knows how to make safe.
     Source: Vig (2019), "A Multiscale Visualization of Attention in the Transformer Model".
     """
-    whole = part_shown(maps, None, None, first)
-    n_layers, n_heads = whole.of
-    if isinstance(layer, bool) or not isinstance(layer, int) or not 1 <= layer <= n_layers:
-        raise ValueError(f"layer={layer!r}: there are layers 1 to {n_layers}.")
-    start = (layer - 1) // MOST_LAYERS * MOST_LAYERS
-    layers = None if start == 0 else range(start + 1, min(n_layers, start + MOST_LAYERS) + 1)
-    named = None if heads is None or n_heads <= MOST_HEADS else heads
-    part = part_shown(maps, layers, named, first)
-    lit = None if heads is None else part_shown(maps, None, heads, first).heads
-    return BertvizView("head_view", part, layer, lit)
+    part = part_shown(maps, None, None, first, layer)
+    if heads is None:
+        return BertvizView("head_view", part, layer, None)
+    # The others stay in the view to be switched on, unless there are too many for it.
+    lit = part_shown(maps, None, heads, first, layer)
+    return BertvizView("head_view", part if part.of[1] <= MOST_HEADS else lit, layer, lit.heads)
 
 
 def bertviz_model_view(
