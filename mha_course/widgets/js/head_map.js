@@ -33,11 +33,12 @@ function render({ model, el }) {
   const bars = headMapBars({ tips, heading: "Share of words whose largest weight is on the right word", empty: "Nothing was asked of this head." });
   const measures = headMapBars({ tips, heading: "Where its weight lies, mean over words", counted: false });
   const summary = headMapSummary({ chart, onPick: pick });
+  const harder = node("p", { class: "mha-sub mha-harder" });
   const note = node("p", { class: "mha-note mha-headmap-note" });
   const below = node(
     "div", { class: "mha-headmap-detail" },
     node("div", { class: "mha-headmap-left mha-drawing" }, sentence.left, measures.element),
-    node("div", { class: "mha-headmap-right" }, sentence.right, bars.element),
+    node("div", { class: "mha-headmap-right" }, sentence.right, bars.element, harder),
   );
   const gridHolder = node("div", { class: "mha-headmap-scroll" }, grid.element);
   root.append(
@@ -93,6 +94,7 @@ function render({ model, el }) {
     return frame && frame.at === i ? rowsOf(i).find((row) => row.name === frame.question) || null : null;
   }
 
+  let drawnDetail = ""; // what the part below was last drawn for
   function drawMap() {
     const now = thresholds();
     grid.draw(now);
@@ -105,6 +107,16 @@ function render({ model, el }) {
   function drawDetail() {
     const i = chosen();
     const passed = rolesPassed(chart, thresholds(), i);
+    setText(about, headAbout(chart, thresholds(), i));
+    // While a threshold moves, little of this changes: it is drawn anew only when something does.
+    const passes = (row) => {
+      const role = chart.roles.find((each) => each.role === row.role);
+      if (!role) return false;
+      return (role.unit === "points" ? row.gain : row.score) >= thresholds()[row.role] - 1e-9;
+    };
+    const state = `${i} ${passed.map((role) => role.role)} ${rowsOf(i).map(passes)}`;
+    if (state === drawnDetail) return;
+    drawnDetail = state;
     grid.choose(i);
     strips.choose(i);
     setText(title, headName(chart, i));
@@ -112,12 +124,6 @@ function render({ model, el }) {
       const of = role.names && role.names[i] ? `: ${role.names[i]}` : "";
       return markChip(role.role, `${ROLE_MARKS[role.role].mark} ${role.words}${of}`);
     }));
-    setText(about, headAbout(chart, thresholds(), i));
-    const passes = (row) => {
-      const role = chart.roles.find((each) => each.role === row.role);
-      if (!role || thresholds()[row.role] === undefined) return false;
-      return (role.unit === "points" ? row.gain : row.score) >= thresholds()[row.role] - 1e-9;
-    };
     bars.draw(rowsOf(i).filter((row) => row.kind === "share"), passes, headWords(chart, i));
     const others = rowsOf(i).filter((row) => row.kind !== "share");
     show(measures.element, others.length > 0);
@@ -125,9 +131,13 @@ function render({ model, el }) {
     const role = passed[0] ? passed[0].role : null;
     if (frame && frame.n && width) sentence.draw(i, headName(chart, i), question(i), roleTint(role, theme), theme);
     picker.about(i);
-    const tougher = rowsOf(i).filter((row) => row.tougher && row.kind === "share" && passes(row) && row.tougher.score >= row.score);
-    const harder = tougher.length ? `A tougher baseline, ${tougher[0].tougher.rule}, reaches ${tougher.map((row) => `${shareDown(row.tougher.score)} on ${row.words}`).join(", ")}. ` : "";
-    setText(note, `${harder}${frame ? frame.note : ""} ${chart.note}`.trim());
+    const beaten = rowsOf(i).filter((row) => row.tougher && row.kind === "share" && passes(row) && row.tougher.score >= row.score - 0.005);
+    show(harder, beaten.length > 0);
+    if (beaten.length) {
+      const listed = beaten.flatMap((row, at) => [at ? ", " : "", shareDown(row.tougher.score), " on ", node("b", {}, row.words)]);
+      harder.replaceChildren(`A tougher baseline, ${beaten[0].tougher.rule}, reaches `, ...listed, ": there it does as well as this head.");
+    }
+    setText(note, `${frame ? frame.note : ""} ${chart.note}`.trim());
   }
 
   function layout() {
@@ -156,6 +166,7 @@ function render({ model, el }) {
     sentence.set(frame);
     if (width === 0) return false;
     layout();
+    drawnDetail = "";
     drawDetail();
     return true;
   }
@@ -171,6 +182,7 @@ function render({ model, el }) {
   const stopTheme = watchTheme(root, (now) => {
     theme = now;
     markVariables(root, theme);
+    drawnDetail = "";
     if (width) layout();
     drawMap();
   });
@@ -180,6 +192,7 @@ function render({ model, el }) {
     if (inner <= 0 || inner === width) return;
     const first = width === 0;
     width = inner;
+    drawnDetail = "";
     layout();
     drawMap();
     if (first && frame) markDrawn(root, model.get("answer"));

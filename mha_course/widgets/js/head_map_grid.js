@@ -32,6 +32,7 @@ function headMapGrid({ chart, onPick, onStand, onLeave }) {
       cell.addEventListener("pointerleave", () => onLeave());
       cell.addEventListener("focus", () => {
         stop(i);
+        name(i);
         if (cell.matches(":focus-visible")) onStand(i, cell, "keyboard");
       });
       cell.addEventListener("blur", () => onLeave());
@@ -43,6 +44,13 @@ function headMapGrid({ chart, onPick, onStand, onLeave }) {
   });
   const element = node("div", { class: "mha-role-grid", role: "grid", "aria-label": `${layers} layers of ${heads} heads; arrow keys move, Enter chooses a head` }, top, ...rows);
 
+  // A cell's name holds all its roles; made when it is asked for, since a moving threshold changes it all the time.
+  function name(i) {
+    cells[i].cell.setAttribute("aria-label", `${headWords(chart, i)}. ${headLines(chart, latest, i).join(". ")}`);
+  }
+
+  let latest = {};
+  let naming = null;
   function stop(i) {
     cells.forEach(({ cell }, j) => { cell.tabIndex = j === i ? 0 : -1; });
   }
@@ -72,13 +80,15 @@ function headMapGrid({ chart, onPick, onStand, onLeave }) {
       element.classList.toggle("is-narrow", narrow);
     },
     draw(thresholds) {
+      latest = thresholds;
+      clearTimeout(naming);
+      naming = setTimeout(() => cells.forEach((_, i) => name(i)), 150);
       cells.forEach(({ cell, mark, corner }, i) => {
         const [first, second] = rolesPassed(chart, thresholds, i);
         cell.dataset.role = first ? first.role : "none";
         setText(mark, first ? ROLE_MARKS[first.role].mark : "");
         corner.dataset.role = second ? second.role : "";
         show(corner, Boolean(second));
-        cell.setAttribute("aria-label", `${headWords(chart, i)}. ${headLines(chart, thresholds, i).join(". ")}`);
       });
     },
     choose(i) {
