@@ -57,11 +57,12 @@ def nearest_words(
     for questions_, code in list(zip(asked, codes, strict=True))[::2]:
         of_class = torch.nn.functional.one_hot(code, len(classes)).float()
         seen.index_add_(0, questions_.criterion, questions_.targets.float() @ of_class)
+    most = min(MOST_CLASSES, len(classes))
     ranked = seen.argsort(descending=True)
-    wanted = torch.zeros(len(syntactic), MOST_CLASSES, len(classes), dtype=torch.bool)
-    for k in range(MOST_CLASSES):
-        wanted[:, k:, :].scatter_(2, ranked[:, k][:, None, None].expand(-1, MOST_CLASSES - k, 1), True)
-    halves = torch.zeros(2, len(syntactic), MOST_CLASSES, len(SIDES))
+    wanted = torch.zeros(len(syntactic), most, len(classes), dtype=torch.bool)
+    for k in range(most):
+        wanted[:, k:, :].scatter_(2, ranked[:, k][:, None, None].expand(-1, most - k, 1), True)
+    halves = torch.zeros(2, len(syntactic), most, len(SIDES))
     counts = torch.zeros(2, len(syntactic))
     for i, (questions_, code) in enumerate(zip(asked, codes, strict=True)):
         hit = _hits(code, questions_.row, questions_.targets, wanted[questions_.criterion])
@@ -79,12 +80,12 @@ def nearest_words(
 
 
 def _hits(code: Tensor, row: Tensor, targets: Tensor, wanted: Tensor) -> Tensor:
-    """(m, MOST_CLASSES, 3) bool: whether the nearest wanted word before, after or on either side is a target.
+    """(m, most, 3) bool: whether the nearest wanted word before, after or on either side is a target.
 
-    code: (n,) part of speech of each word. row: (m,). targets: (m, n). wanted: (m, MOST_CLASSES, classes).
+    code: (n,) part of speech of each word. row: (m,). targets: (m, n). wanted: (m, most, classes).
     """
     distance = torch.arange(len(code)) - row[:, None]  # (m, n)
-    able = wanted[:, :, code]  # (m, MOST_CLASSES, n)
+    able = wanted[:, :, code]  # (m, most, n)
     before = torch.where(able & (distance < 0)[:, None], -distance[:, None], _FAR).min(-1)
     after = torch.where(able & (distance > 0)[:, None], distance[:, None], _FAR).min(-1)
     nearer = torch.where(before.values <= after.values, before.indices, after.indices)

@@ -5,8 +5,9 @@
     python -m mha_course.models.measure_real_heads treebank.conllu --write data/real_heads/roles.json
 
 The treebank is any CoNLL-U file of Universal Dependencies. --counts: how often words occur in the language,
-as JSON from word in small letters to number; --piece-counts: the same from piece id to number. Without them
-the treebank itself is counted. See `real_head_measures.py` for the choices behind every number.
+as JSON from word in small letters to number; --piece-counts: the same from piece id to number; --count-in:
+another CoNLL-U file in which both are counted. Without them the treebank itself is counted. See
+`real_head_measures.py` for the choices behind every number.
 """
 
 from __future__ import annotations
@@ -47,13 +48,14 @@ def measure_treebank(
     fewest: int = FEWEST_WORDS,
     most: int = MOST_WORDS,
     control: bool = True,
+    count_in: Path | None = None,
 ) -> RealHeadRoles:
     """Everything about the heads of a pretrained model, measured on a CoNLL-U file.
 
-    word_counts and piece_counts: None counts the whole file. model: a name or folder for `load_pretrained`.
-    source: of the treebank, for captions; "" takes the file's name. sentences, fewest, most: how many are
-    measured, and of how many words. control: measure the same model with random weights too, which takes as
-    long again. Sentences whose heads are no tree are left out.
+    word_counts and piece_counts: None counts the whole file, or the file `count_in`. model: a name or folder
+    for `load_pretrained`. source: of the treebank, for captions; "" takes the file's name. sentences, fewest,
+    most: how many are measured, and of how many words. control: measure the same model with random weights
+    too, which takes as long again. Sentences whose heads are no tree are left out.
 
     Raises: ValueError when the file is no CoNLL-U or has fewer than two such sentences, OSError when it
     can't be read, and as `load_pretrained`.
@@ -65,11 +67,15 @@ def measure_treebank(
             f"{path.name} has {len(chosen)} sentences of {fewest} to {most} words; at least two are needed."
         )
     loaded = load_pretrained(model)
+    if word_counts is None or piece_counts is None:
+        counted = treebank if count_in is None else read_treebank(count_in, only_trees=True)
+        word_counts = count_words(counted) if word_counts is None else word_counts
+        piece_counts = count_pieces(loaded, counted) if piece_counts is None else piece_counts
     measured = measure_heads(
         loaded,
         chosen,
-        count_words(treebank) if word_counts is None else word_counts,
-        count_pieces(loaded, treebank) if piece_counts is None else piece_counts,
+        word_counts,
+        piece_counts,
         loaded.untrained(CONTROL_SEED) if control else None,
     )
     return measured.roles(loaded.name, source or path.name)
@@ -84,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("treebank", type=Path, help="a CoNLL-U file")
     parser.add_argument("--counts", type=Path, help="JSON: word in small letters to count")
     parser.add_argument("--piece-counts", type=Path, help="JSON: piece id of the tokenizer to count")
+    parser.add_argument("--count-in", type=Path, help="a CoNLL-U file in which words and pieces are counted")
     parser.add_argument("--model", default=MODEL, help=f"name or folder of the model (default {MODEL})")
     parser.add_argument("--source", default="", help="what the treebank is, with its licence, for captions")
     parser.add_argument("--sentences", type=int, default=SENTENCES, help=f"how many (default {SENTENCES})")
@@ -107,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 given.fewest,
                 given.most,
                 not given.no_control,
+                given.count_in,
             )
     except (OSError, ValueError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)

@@ -26,6 +26,8 @@ COUNTED_RELATIONS = (
     *("det", "case", "aux", "mark", "compound", "conj"),
 )
 
+FEWEST_KEPT = 20  # questions below which a measure is not written
+
 
 @dataclass(frozen=True, eq=False)
 class RealHeadRoles:
@@ -113,7 +115,11 @@ def read_roles(path: Path) -> RealHeadRoles:
 
 def write_roles(roles: RealHeadRoles, path: Path) -> None:
     """Write everything as JSON."""
-    text = json.dumps(roles.file_form(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    form = roles.file_form()
+    for name in ("table", "self_allowed", "special_allowed"):
+        # What was hardly ever asked says nothing, and there is a lot of it.
+        form[name]["measures"] = [m for m in form[name]["measures"] if m["total_asked"] >= FEWEST_KEPT]
+    text = json.dumps(form, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     # A line a measure, so that a change can be seen in the history.
     path.write_text(text.replace('{"name":', '\n{"name":') + "\n", encoding="utf-8")
