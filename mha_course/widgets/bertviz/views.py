@@ -125,9 +125,9 @@ class BertvizView:
             for i, words in enumerate(self.cut)
         )
         note = " ".join(
-            f"{still.NAMES[kind]}: {maps.note}" if kind in still.NAMES else maps.note
+            (f"{still.NAMES[kind]}: " if kind in still.NAMES else "") + _sentence(maps.note)
             for kind, maps in self._part.maps.items()
-            if maps.note
+            if maps.note.strip()
         )
         return (
             f"<style>{_STYLE}</style>"
@@ -169,6 +169,11 @@ def _counted(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
+def _sentence(words: str) -> str:
+    words = words.strip()
+    return words if words.endswith((".", "?", "!", "…")) else f"{words}."
+
+
 def _escaped(text: str) -> str:
     """Text for an attribute in double quotes or between tags."""
     return html.escape(readable(text), quote=False).replace('"', "&quot;")
@@ -176,4 +181,6 @@ def _escaped(text: str) -> str:
 
 def _coded(words: str) -> str:
     """A sentence as HTML; what stands in backticks is code."""
-    return re.sub(r"`([^`]*)`", r'<code style="background: none; color: inherit">\1</code>', _escaped(words))
+    return re.sub(
+        r"`([^`]*)`", r'<code style="padding: 0; background: none; color: inherit">\1</code>', _escaped(words)
+    )
