@@ -13,6 +13,7 @@ from mha_course.exercises.mistakes.of_decoder_inputs import DECODER_MASK_MISTAKE
 from mha_course.exercises.mistakes.of_feed_forward import FEED_MISTAKES
 from mha_course.exercises.mistakes.of_layer_norm import NORM_MISTAKES
 from mha_course.exercises.mistakes.workbench import hide_with_large_negative
+from mha_course.exercises.reading.cross import read_cross
 from mha_course.exercises.reading.decoder_masks import read_decoder_mask
 from mha_course.exercises.reading.feed import FEED
 from mha_course.exercises.reading.norm import NORM
@@ -264,6 +265,7 @@ EXERCISES = (
         ),
         why="The output has a row for each target word, whatever the length of the source.",
         styles=({"hide": hide_with_large_negative},),
+        readers=(read_cross,),
         twins=("layers.MultiHeadAttention.forward", "layers.MultiHeadAttention.trace"),
     ),
 )

@@ -12,11 +12,13 @@ from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes.workbench import (
     Step,
     attend_with,
+    columns,
     first_for_all,
     interleaved,
     merge,
     merge_interleaved,
     merge_without_transpose,
+    once,
     split,
     without_transpose,
 )
@@ -46,10 +48,11 @@ def cross_with(
     **attention: Step,
 ) -> Tensor:
     """Cross-attention with the steps given; without any it is right."""
-    matrices = take(w_q, w_k, w_v)
-    q, k, v = (cut(x @ w, h) for x, w in zip(who(y, memory), matrices, strict=True))
+    matrices = once(take, w_q, w_k, w_v)
+    inputs = once(who, y, memory)
+    q, k, v = (once(cut, once(columns, x, w, h), h) for x, w in zip(inputs, matrices, strict=True))
     output, _ = attend_with(q, k, v, mask, d_model=y.shape[-1], h=h, **attention)
-    return finish(fuse(join(output), w_o), y, memory)
+    return finish(once(fuse, once(join, output), w_o), y, memory)
 
 
 def _renormalised(weights: Tensor, mask: Tensor) -> Tensor:

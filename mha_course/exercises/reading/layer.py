@@ -31,22 +31,36 @@ def _read(evidence: Evidence, i: int, call: Call, with_w_o: bool) -> Finding | N
     masked = len(evidence.cases[i].arguments) > 6 and evidence.cases[i].arguments[6] is not None
     if masked:
         return read_hidden(evidence.cases[i].arguments[6], call)
+    found = _heads_or_behind(call, with_w_o)
+    if found is not None:
+        return found[0]
+    # An argument that has no effect says more than what comes out.
+    return probe(evidence, i, call) or values_way(call, with_w_o)
+
+
+def read_inside(call: Call) -> Finding | None:
+    """A layer asked from outside alone, without a mask; None where it is right, or no layer."""
+    found = _heads_or_behind(call, with_w_o=True)
+    return found[0] if found is not None else values_way(call, with_w_o=True)
+
+
+def _heads_or_behind(call: Call, with_w_o: bool) -> tuple[Finding | None] | None:
+    """What is behind the concatenation or in the heads' weights; None where neither can be read."""
     wide = drawn(12, 5, 3, 4, seed=5)
     out = wide.asked(call, with_w_o)
     if out is None:
-        return None
+        return (None,)
     if torch.allclose(out, wide.concat() @ wide.w_o if with_w_o else wide.concat(), atol=1e-4):
-        return None  # right here: what is wrong depends on the sizes
+        return (None,)  # right here: what is wrong depends on the sizes
     found = _behind(wide, out, with_w_o)
     if found:
-        return found
+        return (found,)
     narrow = drawn(2, 4, 3, 5, seed=6)
     weights = seen_weights(narrow, call, with_w_o)
     if weights is not None:
         other = drawn(3, 5, 2, 6, seed=7)
-        return read_head_weights(narrow, weights, other, seen_weights(other, call, with_w_o))
-    # An argument that has no effect says more than what comes out.
-    return probe(evidence, i, call) or values_way(call, with_w_o)
+        return (read_head_weights(narrow, weights, other, seen_weights(other, call, with_w_o)),)
+    return None
 
 
 def _behind(asked: Asked, out: Tensor, with_w_o: bool) -> Finding | None:

@@ -12,10 +12,8 @@ from torch import Tensor
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.mistakes.workbench import once
 from mha_course.exercises.outcome import Outcome, close, differing
-from mha_course.exercises.reading.changed_afterwards import changed_afterwards
-from mha_course.exercises.reading.factors import times_right
 from mha_course.exercises.reading.rates_ways import CHOICES, COUNTS, DONES, FALLS, RISES, TURNS
-from mha_course.exercises.reading.recipes import Recipe, Slot, Step
+from mha_course.exercises.reading.recipes import Recipe, Slot, Step, of_the_whole
 from mha_course.exercises.witness import number as shown
 
 
@@ -84,7 +82,7 @@ def read_rates(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Out
     have, warm_up = got[0], int(evidence.cases[i].arguments[1])
     if not bool(have.isfinite().all()) or close(have.flip(0), want):
         return None
-    if changed_afterwards(want, have, ("steps",)) or times_right(evidence):
+    if of_the_whole(evidence, i):
         return None  # of the whole, which is told elsewhere
     wrong = differing(want, have)
     rise, fall = wrong[:warm_up], wrong[warm_up:]

@@ -29,7 +29,7 @@ def values_way(call: Call, with_w_o: bool) -> Finding | None:
     want = asked.x.mean(1, keepdim=True) @ asked.w_v
     want = (want @ asked.w_o if with_w_o else want).expand_as(out)
     if torch.allclose(out, want, atol=1e-3):
-        says = "With all scores equal (W_Q and W_K set to 0) the output is right: the scores are wrong."
+        says = "With all scores equal (W_Q and W_K set to 0) the output is right. With others it isn't."
         return Finding("scores-are-wrong", says, look="the steps from queries and keys to weights.")
     matrix = fitted(asked.x.reshape(asked.b, -1), out.reshape(asked.b, -1))
     if matrix is None:
