@@ -185,8 +185,14 @@ def javascript(files: tuple[str, ...]) -> str:
     palette = {**PALETTE, "colours": {theme: colours(theme) for theme in ("light", "dark")}}
     parts = [f"const PALETTE = {json.dumps(palette, separators=(',', ':'))};"]
     for name in dict.fromkeys((*SHARED_JS, *files)):
-        parts.append(f"// ---- {name}\n" + (_HERE / "js" / name).read_text(encoding="utf-8"))
+        parts.append(f"// ---- {name}\n" + _code((_HERE / "js" / name).read_text(encoding="utf-8")))
     return "\n".join([*parts, "export default { render };\n"])
+
+
+def _code(source: str) -> str:
+    """A script without its comment lines: the page and the saved notebook carry the rest."""
+    lines = source.splitlines()
+    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("//"))
 
 
 @lru_cache

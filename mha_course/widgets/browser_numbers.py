@@ -19,7 +19,7 @@ KINDS = {
     "decoder": "decoder masked self-attention",
     "cross": "cross-attention",
 }
-# Up to so many weights go to the page with two bytes each, more with one; 12 x 12 x 24 x 24 are 82,944.
+# Up to so many weights go to the page with 12 bits each, more with 8; 12 x 12 heads x 24 x 24 are 82,944.
 MOST_EXACT = 150_000
 MOST_TOKENS = 128
 MOST_WEIGHTS = 12_000_000
@@ -72,10 +72,9 @@ def check_head(maps: AttentionMaps, layer: int, head: int) -> None:
 
 def packed(maps: AttentionMaps) -> tuple[dict[str, object], bytes]:
     """Sizes, tokens and numbers of the maps, and their bytes: weights, then the allowed cells if any."""
-    bits = 16 if maps.weights.numel() <= MOST_EXACT else 8
-    top = 2**bits - 1
-    whole = (maps.weights * top).round().to(torch.int32).cpu().numpy().astype("<u2" if bits == 16 else "u1")
-    payload = whole.tobytes()
+    bits = 12 if maps.weights.numel() <= MOST_EXACT else 8
+    whole = (maps.weights * (2**bits - 1)).round().to(torch.int32).cpu().numpy().ravel()
+    payload = whole.astype(np.uint8).tobytes() if bits == 8 else _twelve_bits(whole)
     allowed = allowed_cells(maps)
     if allowed is not None:
         payload += allowed.to(torch.uint8).numpy().tobytes()
@@ -98,6 +97,28 @@ def packed(maps: AttentionMaps) -> tuple[dict[str, object], bytes]:
         "elsewhere": None if part is maps else rounded(1 - shown),
     }
     return header, payload
+
+
+def unpacked(header: Mapping[str, object], payload: bytes) -> np.ndarray:
+    """(layers, heads, n_q, n_k): the weights that a page reads out of the bytes."""
+    keys = header["queries"] if header["keys"] is None else header["keys"]
+    shape = (header["layers"], header["heads"], len(header["queries"]), len(keys))
+    count, start = int(np.prod(shape)), int(header["offset"])
+    if header["bits"] == 8:
+        whole = np.frombuffer(payload, np.uint8, count, start)
+    else:
+        three = np.frombuffer(payload, np.uint8, 3 * -(-count // 2), start).reshape(-1, 3).astype(int)
+        first, second = three[:, 0] | (three[:, 1] & 15) << 8, three[:, 1] >> 4 | three[:, 2] << 4
+        whole = np.stack([first, second], axis=1).ravel()[:count]
+    return whole.reshape(shape) / (2 ** header["bits"] - 1)
+
+
+def _twelve_bits(whole: np.ndarray) -> bytes:
+    """Numbers from 0 to 4095, two in three bytes: the low eight bits of the first come first."""
+    pairs = np.append(whole, np.zeros(len(whole) % 2, dtype=whole.dtype)).reshape(-1, 2)
+    first, second = pairs.T
+    three = np.stack([first & 255, first >> 8 | (second & 15) << 4, second >> 4], axis=1)
+    return three.astype(np.uint8).tobytes()
 
 
 def of_the_part_on_show(maps: AttentionMaps) -> AttentionMaps:

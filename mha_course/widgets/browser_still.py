@@ -6,6 +6,7 @@ Many heads are painted pixel by pixel: a figure of 144 maps would take longer th
 from __future__ import annotations
 
 import io
+from functools import cache
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -63,7 +64,7 @@ def _painted(maps: AttentionMaps) -> Image.Image:
     picture.putpalette(bytes.fromhex("".join(colour.removeprefix("#") for colour in palette)))
     pen = ImageDraw.Draw(picture)
     pen.fontmode = "1"  # letters in one colour: a palette has no shades between
-    font, small = ImageFont.load_default(26), ImageFont.load_default(20)
+    font, small = (_font(points) for points in (26, 20))
     pen.text((_PADDING, _PADDING - 6), f"{maps.n_layers} layers x {maps.n_heads} heads", place["ink"], font)
     axes = f"rows: {n_q} queries, columns: {n_k} keys, white 0, dark 1"
     pen.text((_PADDING + 330, _PADDING - 2), axes, place["ink2"], small)
@@ -77,6 +78,11 @@ def _painted(maps: AttentionMaps) -> Image.Image:
         y = top + layer * pitch_y + size * n_q / 2
         pen.text((left - 16, y), f"layer {layer + 1}", place["ink2"], small, anchor="rm")
     return picture
+
+
+@cache
+def _font(points: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.load_default(points)
 
 
 def _hatch(maps: AttentionMaps, size: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from mha_course.attention_maps import AttentionMaps
 from mha_course.transformer.whole import TransformerMaps
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.browser_numbers import KINDS, check_head, in_words, maps_by_kind, packed
+from mha_course.widgets.browser_still import still_of_all_heads
 
 __all__ = ["HeadBrowser"]
 
@@ -21,7 +22,7 @@ class HeadBrowser(CourseWidget):
     kind: which one to begin with; None takes the first. layer, head, traits: the chosen head, from 1. zoom, a
     trait: whether it is enlarged. The view needs no kernel once it is there.
 
-    Weights reach the page as whole numbers, 65535 for 1 where there are few, 255 for 1 where there are many:
+    Weights reach the page as whole numbers, 4095 for 1 where there are few, 255 for 1 where there are many:
     `rounding` says which. At most 128 tokens a side are shown; the picture says when there are more.
     Raises: TypeError for anything but maps; ValueError for an unknown kind, a layer or head that there isn't,
     and for maps without a head or a token.
@@ -73,17 +74,15 @@ class HeadBrowser(CourseWidget):
         return max(0.5 / (2 ** header["bits"] - 1) for header, _ in self._packed.values())
 
     def compute(self) -> tuple[Mapping[str, object], bytes]:
-        """All kinds: tokens, sizes and numbers of each head; weights as uint16 or uint8, then masks."""
+        """All kinds: tokens, sizes and numbers of each head; weights of 12 or 8 bits, then masks."""
         kinds, parts, offset = [], [], 0
         for name, (header, payload) in self._packed.items():
             kinds.append({**header, "kind": name, "label": KINDS.get(name, name), "offset": offset})
-            parts.append(payload + b"\0" * (len(payload) % 2))
-            offset += len(parts[-1])
+            parts.append(payload)
+            offset += len(payload)
         self.alt = in_words(self.maps)
         return {"kinds": kinds}, b"".join(parts)
 
     def still_png(self) -> bytes | None:
         """All heads of the kind on show, as one picture."""
-        from mha_course.widgets.browser_still import still_of_all_heads
-
         return still_of_all_heads(self.maps[self.kind])

@@ -11,21 +11,16 @@ function browserFrame(header, view) {
   const count = layers * heads * nQ * nK;
   const size = nQ * nK;
   const top = 2 ** bits - 1;
-  const start = view.byteOffset + header.offset;
-  const bytes = bits / 8;
-  const aligned = start % bytes === 0;
-  const buffer = aligned ? view.buffer : view.buffer.slice(start, start + count * bytes);
-  const raw = bits === 16 ? new Uint16Array(buffer, aligned ? start : 0, count) : new Uint8Array(buffer, aligned ? start : 0, count);
-  const allowed = header.masked ? uint8(view, header.offset + count * bytes, size) : null;
+  const taken = bits === 12 ? 3 * Math.ceil(count / 2) : count;
+  const bytes = uint8(view, header.offset, taken);
+  const raw = bits === 12 ? twelveBits(bytes, count) : bytes;
+  const allowed = header.masked ? uint8(view, header.offset + taken, size) : null;
   const at = (l, h) => (l * heads + h) * size;
   const weight = (l, h, q, k) => raw[at(l, h) + q * nK + k] / top;
   const mayLook = (q, k) => !allowed || allowed[q * nK + k] === 1;
 
   // One head as Uint16Array, 65535 = 1, as the larger pictures want it.
-  function head(l, h) {
-    const own = raw.subarray(at(l, h), at(l, h) + size);
-    return bits === 16 ? own : Uint16Array.from(own, (w) => w * 257);
-  }
+  const head = (l, h) => Uint16Array.from(raw.subarray(at(l, h), at(l, h) + size), (w) => Math.round((w * 65535) / top));
 
   const rowSum = (l, h, q) => {
     let sum = 0;
@@ -57,4 +52,14 @@ function browserFrame(header, view) {
       return parts.join(" · ");
     },
   };
+}
+
+// Numbers from 0 to 4095, two in three bytes.
+function twelveBits(bytes, count) {
+  const numbers = new Uint16Array(count + (count % 2));
+  for (let i = 0, at = 0; i < count; i += 2, at += 3) {
+    numbers[i] = bytes[at] | ((bytes[at + 1] & 15) << 8);
+    numbers[i + 1] = (bytes[at + 1] >> 4) | (bytes[at + 2] << 4);
+  }
+  return numbers.subarray(0, count);
 }
