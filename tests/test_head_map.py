@@ -363,7 +363,9 @@ def test_kept_tables_are_what_scoring_gives() -> None:
         assert torch.allclose(one.values, other.values, atol=2e-3, equal_nan=True), one.name
     with pytest.raises(ValueError, match="on='novels'"):
         course_head_table(on="novels")
-    assert "knows" in course_head_table(on="treebank").note
+    whole, known = course_head_table(on="treebank"), course_head_table(on="known treebank")
+    assert "knows" in whole.note and "knows" not in known.note and 30 < known.sentences < whole.sentences
+    assert HeadMap("known treebank").answer["unknown"] == []
 
 
 def test_held_out_sentences_are_as_they_were_drawn() -> None:

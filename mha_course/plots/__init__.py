@@ -8,6 +8,7 @@ from mha_course.plots.layer_map import layer_map
 from mha_course.plots.lines import lines
 from mha_course.plots.matrices import matrices, matrix
 from mha_course.plots.picture import Picture
+from mha_course.plots.points import points
 from mha_course.plots.role_map import role_map
 from mha_course.plots.split_picture import split_picture
 
@@ -21,6 +22,7 @@ __all__ = [
     "lines",
     "matrices",
     "matrix",
+    "points",
     "role_map",
     "split_picture",
 ]

@@ -31,12 +31,26 @@ from mha_course.training.scored_sentences import scored_sentences, training_word
 from mha_course.training.train_gloss import fresh_model
 
 FILE = "models/head_tables.json"
-ON = ("grammar", "treebank")
+_SOURCES = {
+    "grammar": "the course grammar, held out",
+    "treebank": "the written treebank",
+    "known treebank": "the written treebank, those of which the model knows every word",
+}
+ON = ("grammar", "treebank", "known treebank")
 
 
-def sentences_of(on: str) -> tuple[ParsedSentence, ...]:
-    """What heads are scored on: held-out sentences of the grammar, or the written treebank."""
-    return scored_sentences() if on == "grammar" else course_treebank()
+def sentences_of(model: GlossModel, on: str) -> tuple[ParsedSentence, ...]:
+    """What heads are scored on: held-out sentences of the grammar, the written treebank, or those of its
+    sentences of which the model knows every word.
+    """
+    if on == "grammar":
+        return scored_sentences()
+    known = model.vocabulary
+    return tuple(
+        sentence
+        for sentence in course_treebank()
+        if on == "treebank" or all(word.lower() in known for word in sentence.words)
+    )
 
 
 def word_counts_of(on: str) -> Mapping[str, int]:
@@ -47,8 +61,9 @@ def word_counts_of(on: str) -> Mapping[str, int]:
 def course_head_table(model: GlossModel | None = None, on: str = "grammar") -> HeadTable:
     """Every head's scores beside those of an untrained model of the same sizes.
 
-    model: a course model; None is the main one, whose tables are kept and need no counting. on: "grammar" or
-    "treebank"; of the treebank's words the model knows a part, and the table's note says how many.
+    model: a course model; None is the main one, whose tables are kept and need no counting. on: "grammar";
+    "treebank", of whose words the model knows a part, as the table's note says; or "known treebank", the
+    sentences of which it knows every word.
     Raises: ValueError for another `on`; FileNotFoundError when data/ is missing.
     """
     if on not in ON:
@@ -62,7 +77,7 @@ def course_head_table(model: GlossModel | None = None, on: str = "grammar") -> H
 @torch.no_grad()
 def scored(model: GlossModel, on: str) -> HeadTable:
     """Score the heads of a course model; takes a second or two."""
-    sentences, sizes = sentences_of(on), model.sizes
+    sentences, sizes = sentences_of(model, on), model.sizes
     untrained = fresh_model(sizes, CONTROL_SEED).eval()
     own, other = (
         [one.attend([word.lower() for word in s.words]).weights for s in sentences]
@@ -76,7 +91,7 @@ def scored(model: GlossModel, on: str) -> HeadTable:
         control_habits=count_habits(other, nothing),
         nearest={name: rule.held for name, rule in nearest.items()},
         model=f"course model, d_model {sizes.d_model}, h {sizes.h}",
-        source="the course grammar, held out" if on == "grammar" else "the written treebank",
+        source=_SOURCES[on],
         note=_note(model, on, sentences),
     )
     # A model without special tokens can't look at them.

@@ -19,7 +19,8 @@ class CourseHeads:
     """The heads of a course model.
 
     model: one that was loaded; None is the main one. on: "grammar", held-out sentences that it can read in
-    full, or "treebank", written sentences of which it knows a part of the words.
+    full; "treebank", written sentences of which it knows a part of the words; "known treebank", those of
+    which it knows every word.
     Raises: ValueError for another `on`.
     """
 
@@ -38,7 +39,7 @@ class CourseHeads:
     @cached_property
     def examples(self) -> tuple[ParsedSentence, ...]:
         """The sentences that were scored."""
-        return tuple(sentence for sentence in sentences_of(self.on) if len(sentence) <= LONGEST)
+        return tuple(sentence for sentence in sentences_of(self.model, self.on) if len(sentence) <= LONGEST)
 
     @property
     def counts(self) -> Mapping[str, int]:

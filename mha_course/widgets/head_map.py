@@ -14,7 +14,7 @@ from mha_course.heads.measured import Measured
 from mha_course.heads.shuffled import followed, shuffled_order
 from mha_course.text.parsed_sentence import ParsedSentence
 from mha_course.widgets.base import CourseWidget, Text
-from mha_course.widgets.head_map_chart import chart_of, question_of, roles_at
+from mha_course.widgets.head_map_chart import chart_of, most_telling, question_of, roles_at
 from mha_course.widgets.head_map_examples import Examples, Ranked, Targets, over_words, targets_of, unparsed
 from mha_course.widgets.head_map_words import (
     alt_text,
@@ -37,7 +37,8 @@ MOVED_IN_VIEW = {"sync": True, "echo_update": False}
 class HeadMap(CourseWidget):
     """Heads coloured by role, thresholds under sliders, the chosen head on its best and worst sentence.
 
-    source: None (the course model), "treebank", "MiniLM" (recorded heads), a model, or any `HeadSource`.
+    source: None (the course model), "treebank", "known treebank", "MiniLM" (recorded heads), a model, or any
+    `HeadSource`, see `source_of`.
     layer, head: the chosen head, counted from 1; None takes the one that is most above its baseline. mode:
     which sentence is shown: "best" or "worst" example of the chosen head, "stay" with one example, "own".
     example: which one, from 0, for "stay". sentence: one's own; giving one means "own". thresholds: a share
@@ -99,7 +100,7 @@ class HeadMap(CourseWidget):
         self._roles = {role.key: role for role in self.table.roles()}
         self._stepped = 0
         self._asking: str | None = None
-        best = _most_telling(self.table) if layer is None or head is None else (1, 1)
+        best = most_telling(self.table) if layer is None or head is None else (1, 1)
         start = {key: float(role.threshold) for key, role in self._roles.items()}
         super().__init__(
             chart=chart_of(self.table)
@@ -306,14 +307,6 @@ class HeadMap(CourseWidget):
         measure = self._question()
         if self._ready and (measure.name if measure else None) != self._asking:
             self.refresh(force=True)
-
-
-def _most_telling(table: HeadTable) -> tuple[int, int]:
-    """The head whose best relation is most above its baseline; without relations, the first role's best."""
-    roles = {role.key: role for role in table.roles()}
-    values = (roles.get("syntactic") or next(iter(roles.values()))).values.nan_to_num(-1.0)
-    layer, head = divmod(int(values.argmax()), table.n_heads)
-    return layer + 1, head + 1
 
 
 def _packed(values: Tensor) -> bytes:

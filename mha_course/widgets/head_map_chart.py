@@ -17,6 +17,13 @@ LEAST_SHOWN = (
 )
 _COUNTED = ("positional", "syntactic", "rare")  # measures that count largest weights
 _ROLE_OF_KIND = {"syntactic": "syntactic", "rare": "rare", "special": "special", "broad": "broad"}
+_WORDS = {
+    "previous": "previous token",
+    "next": "next token",
+    "rarest": "rarest word",
+    "special tokens": "on special tokens",
+    "broad": "evenness",
+}
 _MEANS = {
     "special": "weight on special tokens, mean over words",
     "broad": "how even the rows are, mean over words (entropy / log n)",
@@ -41,8 +48,8 @@ def chart_of(table: HeadTable, words: str = "words") -> dict[str, object]:
         if total > 1
         else "Head map: what one head does",
         "measured": f"{_count(layers, 'layer')} × {_count(heads, 'head')} · {table.sentences:,} sentences"
-        + (f" of {table.source}" if table.source else ""),
-        "note": _ended(table.note),
+        + (f" of {table.source.partition(',')[0]}" if table.source else ""),
+        "note": _ended(table.note) + (f" Sentences: {table.source}." if "," in table.source else ""),
         "roles": [_role(role) for role in roles],
         "strips_note": _strips_note(roles),
         "rows": [_bars(table, layer, head) for layer in range(1, layers + 1) for head in range(1, heads + 1)],
@@ -70,6 +77,19 @@ def roles_at(table: HeadTable, thresholds: Mapping[str, float]) -> dict[str, lis
         having = role.having(thresholds.get(role.key, role.threshold) - 1e-9)
         found[role.name] = [(layer + 1, head + 1) for layer, head in having.nonzero().tolist()]
     return found
+
+
+def most_telling(table: HeadTable) -> tuple[int, int]:
+    """The head whose best relation is most above its baseline; without relations, the first role's best."""
+    roles = {role.key: role for role in table.roles()}
+    values = (roles.get("syntactic") or next(iter(roles.values()))).values.nan_to_num(-1.0)
+    layer, head = divmod(int(values.argmax()), table.n_heads)
+    return layer + 1, head + 1
+
+
+def words_of(measure: Measured) -> str:
+    """What a measure is called in the map: a few words."""
+    return _WORDS.get(measure.name, measure.short)
 
 
 def _role(role: HeadRole) -> dict[str, object]:
@@ -149,13 +169,11 @@ def _bar(measure: Measured, at: tuple[int, int]) -> dict[str, object]:
     if measure.control is not None:
         held = measure.control.nan_to_num(-1.0)
         control = _number(float(held.max() if counted else held.mean()))
-    name = {"previous": "previous token", "next": "next token", "rarest": "rarest word"}.get(measure.name)
-    name = name or {"special tokens": "on special tokens", "broad": "evenness"}.get(measure.name)
     return {
         "role": measure.name if measure.kind == "positional" else _ROLE_OF_KIND[measure.kind],
         "kind": "share" if counted else "mean",
         "name": measure.name,
-        "words": name or measure.short,
+        "words": words_of(measure),
         "full": measure.full if counted else _MEANS[measure.kind],
         "score": score,
         "low": _number(float(measure.low[at])),

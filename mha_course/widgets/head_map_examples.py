@@ -41,8 +41,8 @@ class Examples:
     def ranked(self, measure: Measured | None, layer: int, head: int) -> list[Ranked]:
         """Examples in which something is asked, best first; all of them, unjudged, without a question.
 
-        layer, head: from 1. Among equals more words asked count as better for good ones, as worse for bad
-        ones, and sentences that fit on one line come first.
+        layer, head: from 1. Among equally good ones those stand at the ends in which more than one word is
+        asked, that fit on one line, and in which most words are asked.
         """
         if measure is None:
             return [Ranked(i, 0, 0) for i in range(len(self))]
@@ -55,9 +55,10 @@ class Examples:
             if asked:
                 found.append(Ranked(i, hits, len(asked)))
 
-        def order(one: Ranked) -> tuple[float, bool, int]:
-            share, long = one.right / one.asked, len(self.sentences[one.i]) > ONE_LINE
-            return (-share, long, -one.asked) if share >= 0.5 else (-share, not long, one.asked)
+        def order(one: Ranked) -> tuple[float, int, int]:
+            share, size = one.right / one.asked, len(self.sentences[one.i])
+            odd = 2 * (one.asked == 1) + (size > ONE_LINE)
+            return (-share, odd, -one.asked) if share >= 0.5 else (-share, -odd, one.asked)
 
         return sorted(found, key=order)
 

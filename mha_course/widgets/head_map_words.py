@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mha_course.heads.head_table import HeadTable
 from mha_course.heads.measured import Measured
+from mha_course.widgets.head_map_chart import words_of
 from mha_course.widgets.head_map_examples import Ranked
 
 Notice = dict[str, str]
@@ -20,10 +21,10 @@ def rank_words(
     if measure is None:
         return f"Example {i + 1} of {count}."
     if place is None:
-        return f"Example {i + 1} of {count}; for “{measure.short}” nothing is asked here."
+        return f"Example {i + 1} of {count}; for “{words_of(measure)}” nothing is asked here."
     one = ranked[place]
     return (
-        f"Example {place + 1} of {len(ranked)}, from best to worst at “{measure.short}”: "
+        f"Example {place + 1} of {len(ranked)}, from best to worst at “{words_of(measure)}”: "
         f"{one.right} of {one.asked} right."
     )
 

@@ -62,8 +62,8 @@ class HeadSource(Protocol):
 def source_of(thing: object = None) -> HeadSource:
     """A source from a source, a course model, recorded heads or a pretrained model; None is the course model.
 
-    A text is a name: "course model", "treebank" (the course model on the written treebank), "MiniLM" (the
-    recorded heads), else what `load_pretrained` knows.
+    A text is a name: "grammar", "treebank" or "known treebank" (the course model, scored on these), "MiniLM"
+    (the recorded heads), else what `load_pretrained` knows.
     Raises: TypeError for anything else; ValueError for a name that can't be had.
     """
     from mha_course.models.gloss_model import GlossModel
@@ -73,8 +73,8 @@ def source_of(thing: object = None) -> HeadSource:
         return thing
     if thing is None or thing == "course model":
         return CourseHeads()
-    if thing == "treebank":
-        return CourseHeads(on="treebank")
+    if thing in ("grammar", "treebank", "known treebank"):
+        return CourseHeads(on=thing)
     if isinstance(thing, GlossModel):
         return CourseHeads(thing)
     from mha_course.widgets.pretrained_heads import PretrainedHeads, RecordedMiniLM

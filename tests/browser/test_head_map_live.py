@@ -75,7 +75,7 @@ def test_thresholds_heads_and_sentences(lab: LabPage) -> None:
     before = pixels(widget)
     cell(widget, 2, 2).click()
     expect(widget.locator(".mha-head-title")).to_have_text("L2 H2")
-    expect(widget.locator("[data-fact=rank]")).to_contain_text("from best to worst at “previous”")
+    expect(widget.locator("[data-fact=rank]")).to_contain_text("from best to worst at “previous token”")
     assert pixels(widget) != before
     keys.press("ArrowRight")
     expect(cell(widget, 2, 3)).to_be_focused()
@@ -103,7 +103,9 @@ def test_thresholds_heads_and_sentences(lab: LabPage) -> None:
     widget.locator("[data-control=mode] [data-value=worst]").click()
     expect(rank).not_to_have_text(best)
     expect(widget.locator("[data-control=next-example]")).to_be_disabled()
+    worst = rank.inner_text()
     widget.locator("[data-control=previous-example]").click()
+    expect(rank).not_to_have_text(worst)
     expect(widget.locator("[data-control=mode] [data-value=stay]")).to_have_attribute("aria-checked", "true")
 
     # Cells of the map by keyboard.

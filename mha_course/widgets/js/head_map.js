@@ -134,7 +134,7 @@ function render({ model, el }) {
     const beaten = rowsOf(i).filter((row) => row.tougher && row.kind === "share" && passes(row) && row.tougher.score >= row.score - 0.005);
     show(harder, beaten.length > 0);
     if (beaten.length) {
-      const listed = beaten.flatMap((row, at) => [at ? ", " : "", shareDown(row.tougher.score), " on ", node("b", {}, row.words)]);
+      const listed = beaten.flatMap((row, at) => [at ? ", " : "", shareWords(row.tougher.score), " on ", node("b", {}, row.words)]);
       harder.replaceChildren(`A tougher baseline, ${beaten[0].tougher.rule}, reaches `, ...listed, ": there it does as well as this head.");
     }
     setText(note, `${frame ? frame.note : ""} ${chart.note}`.trim());
@@ -144,9 +144,13 @@ function render({ model, el }) {
     const wide = width >= 640;
     grid.place(gridHolder.clientWidth || width);
     strips.place();
-    const mapRoom = wide ? Math.min(330, Math.round(width * 0.4)) : Math.min(width, 420);
+    // A long sentence needs a larger map, so that its cells can be labelled: then the arcs stand above it.
+    const wanted = frame ? Math.max(330, 18 * frame.n + 90) : 330;
+    const long = wide && wanted > 380;
+    below.classList.toggle("is-long", long);
+    const mapRoom = long ? Math.min(wanted, Math.round(width * 0.6)) : wide ? Math.min(330, Math.round(width * 0.4)) : Math.min(width, Math.max(420, wanted));
     root.style.setProperty("--mha-headmap-left", `${mapRoom}px`);
-    sentence.place(mapRoom, wide ? width - mapRoom - 24 : width);
+    sentence.place(mapRoom, wide && !long ? width - mapRoom - 24 : width);
   }
 
   function onAnswer(header, payload) {

@@ -47,7 +47,7 @@ function headMapBars({ tips, heading, empty = "", counted = true }) {
       "div", { class: `mha-score-row mha-score ${passed ? "is-passing" : "is-mute"}`, role: "listitem", "data-name": each.name, "data-role": each.role },
       node("span", { class: "mha-score-name" }, each.words),
       track,
-      node("span", { class: "mha-score-number" }, shareDown(each.score)),
+      node("span", { class: "mha-score-number" }, shareWords(each.score)),
       ...(counted ? [node("span", { class: "mha-score-asked" }, each.asked === null ? "" : withCommas(each.asked))] : []),
       node("span", { class: "mha-score-points" }, `${points} ${mark}`.trim()),
     );
@@ -78,11 +78,11 @@ function headMapBars({ tips, heading, empty = "", counted = true }) {
 
 // One bar in words, for its tooltip and for a screen reader.
 function scoreWords(each, passed) {
-  const parts = [`${each.full}: ${shareDown(each.score)}`];
-  if (each.low !== null) parts[0] += ` (95 % interval ${shareDown(each.low)} to ${shareDown(each.high)})`;
-  if (each.baseline !== null) parts.push(`${each.rule} ${shareDown(each.baseline)}`);
-  if (each.control !== null) parts.push(`${each.kind === "share" ? "best" : "mean"} head of an untrained model ${shareDown(each.control)}`);
-  if (each.tougher) parts.push(`${each.tougher.rule} ${shareDown(each.tougher.score)}`);
+  const parts = [`${each.full}: ${shareWords(each.score)}`];
+  if (each.low !== null) parts[0] += ` (95 % interval ${shareWords(each.low)} to ${shareWords(each.high)})`;
+  if (each.baseline !== null) parts.push(`${each.rule} ${shareWords(each.baseline)}`);
+  if (each.control !== null) parts.push(`${each.kind === "share" ? "best" : "mean"} head of an untrained model ${shareWords(each.control)}`);
+  if (each.tougher) parts.push(`${each.tougher.rule} ${shareWords(each.tougher.score)}`);
   if (each.asked !== null) parts.push(`${withCommas(each.asked)} asked`);
   parts.push(each.gain === null ? (passed ? "passes" : "does not pass") : `${pointsText(each.gain)} to the baseline, ${passed ? "passes" : "does not pass"}`);
   return parts.join("; ");

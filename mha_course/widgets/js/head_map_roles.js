@@ -50,13 +50,15 @@ const pointsText = (share) => {
   return `${points < 0 ? "−" : "+"}${Math.abs(points)} pts`;
 };
 
-// A score or threshold of a role, as it is told. A share is rounded down: 0.996 is not 1.00.
+// A score or threshold of a role, as it is told.
 function roleNumber(role, value) {
-  return role.unit === "points" ? pointsText(value) : shareDown(value);
+  return role.unit === "points" ? pointsText(value) : shareWords(value);
 }
 
-function shareDown(share) {
-  return (Math.floor(share * 100 + 1e-6) / 100).toFixed(2);
+// Two decimals; 1.00 only where nothing is missing.
+function shareWords(share) {
+  const text = share.toFixed(2);
+  return text === "1.00" && share < 0.9995 ? "0.99" : text;
 }
 
 const headName = (chart, i) => `L${Math.floor(i / chart.heads) + 1} H${(i % chart.heads) + 1}`;
@@ -67,7 +69,7 @@ function roleLine(role, i, thresholds) {
   const name = role.names && role.names[i] ? `${role.names[i]} ` : "";
   const rule = role.unit === "points" ? role.rules[i] : role.rule;
   const base = role.unit === "points" ? role.baselines[i] : role.baseline;
-  const beside = base === null || base === undefined ? "" : `; ${rule} ${shareDown(base)}`;
+  const beside = base === null || base === undefined ? "" : `; ${rule} ${shareWords(base)}`;
   return `${role.words}: ${name}${roleNumber(role, role.scores[i])} (threshold ${roleNumber(role, thresholds[role.role])}${beside})`;
 }
 
@@ -96,7 +98,7 @@ function headAbout(chart, thresholds, i) {
   const [first] = rolesPassed(chart, thresholds, i);
   if (!first) return headLines(chart, thresholds, i)[0];
   const row = chart.rows[i].find((each) => (first.names ? each.words === first.names[i] : each.role === first.role));
-  return row && row.kind === "share" ? `${row.full}: ${shareDown(row.score)}` : `${first.words}: ${roleNumber(first, first.scores[i])}`;
+  return row && row.kind === "share" ? `${row.full}: ${shareWords(row.score)}` : `${first.words}: ${roleNumber(first, first.scores[i])}`;
 }
 
 // The heads of each role as words under a small map, so that one sees which head does what.

@@ -78,7 +78,7 @@ function headMapSentence({ root, say }) {
     map.light(q, k, true, byKeyboard);
     const at = k >= 0 ? k : strongest(q);
     const kept = frame.kept(head, q);
-    const rest = kept < 0.995 ? ` (the row kept ${shareDown(kept)} of its weight; the rest was on special tokens)` : "";
+    const rest = kept < 0.995 ? ` (the row kept ${shareWords(kept)} of its weight; the rest was on special tokens)` : "";
     const bold = (text) => node("b", {}, node("bdi", {}, text));
     const empty = frame.n > 0 && weightOf(q, strongest(q)) === 0;
     line.replaceChildren(
