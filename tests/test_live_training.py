@@ -54,7 +54,7 @@ def test_a_click_starts_it_and_everything_is_told(short: None) -> None:
 def test_the_same_cell_goes_on_with_what_was_stopped(short: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MHA_COURSE_STEPS", "3000")
     live = widgets.LiveTraining(seed=103, parts=["ending", "stem"])
-    assert live.parts == ["ending", "stem"]
+    assert live.parts == ["stem", "ending"]
     live.start()
     live.set_state({"order": "stop", "stamp": 1})
     assert live.wait(240) == "stopped"
@@ -99,3 +99,35 @@ def test_what_is_not_there_is_refused() -> None:
     for parts in ("root", [], ["stem", "leaf"]):
         with pytest.raises(ValueError, match="parts"):
             widgets.LiveTraining(parts=parts)
+    for parts in (None, 3, [["stem"]]):
+        with pytest.raises(ValueError, match="parts"):
+            widgets.LiveTraining(parts=parts)
+    for seed in ("a", None, 1.5, True, -1, 2**70):
+        with pytest.raises(ValueError, match="seed"):
+            widgets.LiveTraining(seed=seed)
+    for wrong in ({"head": "2"}, {"layer": 1.5}, {"step": None}, {"sentence": None}, {"sentence": [3]}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            widgets.HeadsForming(**wrong)
+
+
+def test_what_is_trained_alike_is_one_run(short: None) -> None:
+    first = widgets.LiveTraining(seed=104, parts=["liaison", "stem", "stem"])
+    assert widgets.LiveTraining(seed=104, parts=("stem", "liaison")).run is first.run
+    assert first.parts == ["stem", "liaison"]
+
+
+def test_traits_that_were_not_recorded_are_refused_and_nothing_moves() -> None:
+    forming = widgets.HeadsForming(["the", "dog", "sleeps", "."], layer=1, head=3, step=450)
+    for name, value in (("layer", 3), ("head", 0), ("step", 451)):
+        before = getattr(forming, name)
+        with pytest.raises(ValueError, match=f"{name}={value}"):
+            setattr(forming, name, value)
+        assert getattr(forming, name) == before
+    assert forming.answer["tokens"] == ["the", "dog", "sleeps", "."]
+
+
+def test_unknown_words_are_named_once_and_in_short() -> None:
+    forming = widgets.HeadsForming("x" * 3_000 + " oboe oboe lens")
+    assert forming.answer["unknown_named"] == "x" * 23 + "…, oboe"  # "lens" is known
+    forming.sentence = "dog " * 500
+    assert forming.answer["found"] == 500

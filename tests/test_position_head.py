@@ -142,11 +142,23 @@ def test_widget_answers_with_the_numbers_of_the_model() -> None:
         ({"n": 65}, "n=65"),
         ({"n": 3, "offset": 3}, "offset=3"),
         ({"beta": math.inf}, "finite"),
+        ({"beta": "x"}, "beta='x'"),
     ],
 )
 def test_widget_refuses_what_it_cannot_show(arguments: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         PositionHead(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("d_k", 7), ("d_k", 18), ("n", 1), ("n", 65), ("beta", -1.0), ("beta", math.nan)]
+)
+def test_a_setting_that_cannot_be_drawn_stays_as_it_was(name: str, value: float) -> None:
+    widget = PositionHead(offset=1, beta=4.0, d_k=6, n=9)
+    before = getattr(widget, name)
+    with pytest.raises(ValueError, match=f"{name}="):
+        setattr(widget, name, value)
+    assert getattr(widget, name) == before
 
 
 def test_settings_that_are_no_stops_become_stops() -> None:

@@ -53,14 +53,18 @@ def test_what_is_read(sentence: str, words: list[str]) -> None:
 
 
 def test_long_texts_are_cut_and_end_with_a_full_stop() -> None:
-    words = TranslationStepper("cat " * 500).words()
+    widget = TranslationStepper("cat " * 500)
+    words = widget.words()
     assert len(words) == 24 and words[-1] == "." and set(words[:-1]) == {"cat"}
+    assert (widget.answer["found"], widget.answer["most"]) == (500, 24)
+    assert TranslationStepper(["the", "cat", "sleeps"]).words() == ["the", "cat", "sleeps", "."]
 
 
 def test_unknown_words_are_named() -> None:
     widget = TranslationStepper("Mary sees the old ocelot .")
     assert widget.answer["unknown"] == [0, 4]
     assert widget.answer["unknown_word"] == "<unk>"
+    assert widget.answer["unknown_named"] == "mary, ocelot"
 
 
 def test_still_and_words() -> None:
@@ -73,7 +77,12 @@ def test_still_and_words() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [({"layer": 3}, "layers 1 to 2"), ({"head": 0}, "heads 1 to 4"), ({"written": -1}, "-1")],
+    [
+        ({"layer": 3}, "layers 1 to 2"),
+        ({"head": 0}, "heads 1 to 4"),
+        ({"written": -1}, "-1"),
+        ({"head": 1.5}, "head=1.5"),
+    ],
 )
 def test_what_it_cannot_show_is_refused(arguments: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):

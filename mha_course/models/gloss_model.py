@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from mha_course.attention_maps import AttentionMaps
 from mha_course.layers import AttentionTrace
 from mha_course.text.course_language.gloss import ENDINGS, LIAISONS, MUTATIONS, PARTS, stems, vocabulary_words
+from mha_course.text.tokens import tokenize
 from mha_course.text.vocabulary import Vocabulary
 from mha_course.transformer import Encoder, TokenEmbedding
 
@@ -54,8 +55,15 @@ class GlossModel(nn.Module):
         return {part: linear(x) for part, linear in self.parts.items()}
 
     @torch.no_grad()
-    def attend(self, words: Sequence[str]) -> AttentionMaps:
-        """The attention of every layer and head on one sentence, given as words."""
+    def attend(self, words: str | Sequence[str]) -> AttentionMaps:
+        """The attention of every layer and head on one sentence: words, or a text that is cut into them.
+
+        A text is read in small letters. Raises: ValueError for no words.
+        """
+        if isinstance(words, str):
+            words = [token.lower() for token in tokenize(words)]
+        if not len(words):
+            raise ValueError("no words: there is nothing to attend to.")
         kept: list[AttentionTrace] = []
         self(torch.tensor([self.vocabulary.encode(words)]), kept)
         return AttentionMaps.from_traces(kept, words)

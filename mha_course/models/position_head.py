@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -58,8 +59,8 @@ def position_head(
     """
     if not is_whole_number(offset):
         raise ValueError(f"offset={offset!r} must be a whole number of positions.")
-    if not math.isfinite(beta) or beta < 0:
-        raise ValueError(f"beta={beta}: the sharpness is a finite number that is not negative.")
+    if not isinstance(beta, Real) or not math.isfinite(beta) or beta < 0:
+        raise ValueError(f"beta={beta!r}: the sharpness is a finite number that is not negative.")
     check_sizes(2, d_model=d_model)
     pairs = d_model // 2 if pairs is None else pairs
     check_sizes(1, pairs=pairs)

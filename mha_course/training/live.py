@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from mha_course.heads.criteria import NEXT, PREVIOUS, RAREST
 from mha_course.heads.roles import FoundRole, RoleScores, score_roles
 from mha_course.models.gloss_model import GlossModel, GlossSizes
+from mha_course.sizes import check_sizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.text.course_language.grammar import CourseSentence, draw_sentences
 from mha_course.training.gloss_batches import gloss_data
@@ -23,6 +24,7 @@ STEPS_VARIABLE = "MHA_COURSE_STEPS"  # a smaller number of updates, for tests an
 STEPS, SENTENCES, WARM_UP = 1_300, 20_000, 300
 MEASURED_SENTENCES = 160
 DRAWN_AT_ONCE = 500
+LARGEST_SEED = 2**63 - 1
 ROLES = ("previous", "next", "syntactic", "rarest")
 
 
@@ -42,11 +44,15 @@ class LiveSettings:
     measure_every: int = 50
 
     def __post_init__(self) -> None:
-        unknown = [part for part in self.parts if part not in PARTS]
-        if unknown or not self.parts:
-            raise ValueError(f"parts={list(self.parts)}: one or more of {', '.join(PARTS)}.")
-        if min(self.steps, self.sentences, self.measure_every) < 1 or self.seed < 0:
-            raise ValueError("steps, sentences and measure_every are at least 1, and seed at least 0.")
+        check_sizes(1, steps=self.steps, sentences=self.sentences, measure_every=self.measure_every)
+        check_sizes(0, seed=self.seed)
+        if self.seed > LARGEST_SEED:
+            raise ValueError(f"seed={self.seed}: at most {LARGEST_SEED}.")
+        asked = (self.parts,) if isinstance(self.parts, str) else self.parts
+        if not isinstance(asked, list | tuple) or not asked or any(part not in PARTS for part in asked):
+            raise ValueError(f"parts={asked!r}: one or more of {', '.join(PARTS)}.")
+        # In one order, each once: what is trained alike is the same run.
+        object.__setattr__(self, "parts", tuple(part for part in PARTS if part in asked))
 
     @property
     def recipe(self) -> Recipe:
@@ -67,12 +73,12 @@ def live_settings(seed: int = 0, parts: tuple[str, ...] = PARTS) -> LiveSettings
     """
     said = os.environ.get(STEPS_VARIABLE, "").strip()
     if not said:
-        return LiveSettings(seed=seed, parts=tuple(parts))
+        return LiveSettings(seed=seed, parts=parts)
     if not said.isdecimal() or int(said) < 1:
         raise ValueError(f"{STEPS_VARIABLE}={said!r}: a whole number of updates, 1 or more.")
     steps = int(said)
     sentences = min(SENTENCES, max(300, 20 * steps))
-    return LiveSettings(seed=seed, parts=tuple(parts), steps=steps, sentences=sentences)
+    return LiveSettings(seed=seed, parts=parts, steps=steps, sentences=sentences)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from mha_course.text.tokens import tokenize
 from mha_course.text.vocabulary import Vocabulary
 from mha_course.widgets.base import CourseWidget, Text
 from mha_course.widgets.explorer_words import below_a_still, cut_notice, heading, in_words, moved_notice
+from mha_course.widgets.named_words import as_sentence
 from mha_course.widgets.prepared import NoSuchSetting, Prepared
 from mha_course.widgets.weight_sources import SOURCES
 
@@ -117,7 +118,7 @@ class AttentionExplorer(CourseWidget):
         self._wished_h = int(h)
         self._moved_h = False
         super().__init__(
-            sentence=str(sentence),
+            sentence=as_sentence(sentence),
             d_model=int(d_model),
             h=int(h),
             mask=mask,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mha_course.attention import divisors_in_words
+from mha_course.widgets.named_words import named_words
 
 
 def heading(h: int, layer: int = 1, layers: int = 1) -> str:
@@ -51,5 +52,5 @@ def in_words(header: Mapping, mask: str) -> str:
 
 
 def _unknown(header: Mapping) -> str:
-    words = ", ".join(dict.fromkeys(header["tokens"][i] for i in header["unknown"]))
+    words = named_words(header["tokens"][i] for i in header["unknown"])
     return f" Read as <unk>, unknown to the model: {words}." if words else ""

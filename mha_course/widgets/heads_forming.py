@@ -12,14 +12,16 @@ from torch import Tensor
 from mha_course.models.course_models import load_course_model
 from mha_course.models.gloss_model import GlossModel
 from mha_course.models.training_records import forming
+from mha_course.sizes import check_sizes
 from mha_course.text.tokens import tokenize
 from mha_course.widgets.base import CourseWidget, Text
+from mha_course.widgets.named_words import as_sentence, named_words
 
 __all__ = ["HeadsForming"]
 
 EXAMPLE = "the old farmer near the barns sees two small lambs ."
 MAX_TOKENS = 24
-MAX_CHARACTERS = 2_000
+MAX_CHARACTERS = 10_000
 
 
 class HeadsForming(CourseWidget):
@@ -55,12 +57,11 @@ class HeadsForming(CourseWidget):
         record = forming()
         steps = [checkpoint.step for checkpoint in record]
         layers, heads = len(record[0].heads), len(record[0].heads[0])
-        if not (1 <= layer <= layers and 1 <= head <= heads):
-            raise ValueError(f"layer={layer}, head={head}: there are {layers} layers of {heads} heads.")
-        if step not in steps:
-            raise ValueError(f"step={step} was not recorded; there are {', '.join(map(str, steps))}.")
+        check_sizes(1, layer=layer, head=head)
+        check_sizes(0, step=step)
+        self._there = {"layer": range(1, layers + 1), "head": range(1, heads + 1), "step": steps}
         super().__init__(
-            sentence=str(sentence),
+            sentence=as_sentence(sentence),
             layer=int(layer),
             head=int(head),
             step=int(step),
@@ -75,11 +76,20 @@ class HeadsForming(CourseWidget):
             ],
         )
 
+    @traitlets.validate("layer", "head", "step")
+    def _recorded(self, proposal: Mapping) -> int:
+        name, value = proposal["trait"].name, proposal["value"]
+        if value not in self._there[name]:
+            there = ", ".join(map(str, self._there[name]))
+            raise ValueError(f"{name}={value} was not recorded; there are {there}.")
+        return value
+
     def compute(self) -> tuple[Mapping[str, object], bytes]:
         """Maps (steps, layers, heads, n, n) as uint16, 65535 = 1; the words, and those that are unknown."""
         tokens, found = self._read()
         header = {"tokens": tokens, "found": found, "most": MAX_TOKENS, "example": EXAMPLE}
         header["unknown"] = [word for word in dict.fromkeys(tokens) if word not in _models()[0].vocabulary]
+        header["unknown_named"] = named_words(header["unknown"])
         if not tokens:
             self.alt = "Heads while the model learns, without a sentence: no maps."
             return header, b""

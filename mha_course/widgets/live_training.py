@@ -41,7 +41,7 @@ class LiveTraining(CourseWidget):
     all_parts = traitlets.List(traitlets.Unicode(), list(PARTS)).tag(sync=True)
 
     def __init__(self, seed: int = 0, parts: Sequence[str] = PARTS) -> None:
-        chosen = live_settings(int(seed), (parts,) if isinstance(parts, str) else tuple(parts))
+        chosen = live_settings(seed, parts)
         self.run = live_run(chosen)
         self._obeyed = 0
         self._interrupts = _interrupts(self.run)

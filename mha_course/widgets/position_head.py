@@ -52,15 +52,12 @@ class PositionHead(CourseWidget):
     def __init__(
         self, offset: int = -1, beta: float = 16.0, d_k: int | None = None, n: int = 12, d_model: int = 16
     ) -> None:
-        check_sizes(2, d_model=d_model, n=n)
-        if d_model > WIDEST or n > LENGTHS[-1]:
-            raise ValueError(
-                f"d_model={d_model}, n={n}: at most d_model={WIDEST} and n={LENGTHS[-1]} are drawn."
-            )
+        check_sizes(2, d_model=d_model)
+        if d_model > WIDEST:
+            raise ValueError(f"d_model={d_model}: at most {WIDEST} columns are drawn.")
+        _check_n(n)
         d_k = d_model if d_k is None else d_k
-        check_sizes(2, d_k=d_k)
-        if d_k % 2 or d_k > d_model:
-            raise ValueError(f"d_k={d_k}: two columns a frequency, so d_k is even and at most {d_model}.")
+        _check_d_k(d_k, d_model)
         position_head(offset, beta, d_model, d_k // 2)
         if abs(offset) >= n:
             raise ValueError(f"offset={offset}: of n={n} positions none has a target so far away.")
@@ -79,6 +76,17 @@ class PositionHead(CourseWidget):
                 "n": sorted(lengths),
             },
         )
+
+    @traitlets.validate("beta", "d_k", "n")
+    def _drawable(self, proposal: Mapping) -> float:
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "beta":
+            position_head(0, value, self.d_model)
+        elif name == "n":
+            _check_n(value)
+        else:
+            _check_d_k(value, self.d_model)
+        return value
 
     def readout(self) -> PositionFacts:
         """What the head does as it stands."""
@@ -123,6 +131,18 @@ class PositionHead(CourseWidget):
             f"{found.least:.3f} over {found.queries} queries, gap {found.gap:.3f} at a distance of "
             f"{found.rival}, confidence {found.confidence:.3f}."
         )
+
+
+def _check_n(n: int) -> None:
+    check_sizes(2, n=n)
+    if n > LENGTHS[-1]:
+        raise ValueError(f"n={n}: at most {LENGTHS[-1]} positions are drawn.")
+
+
+def _check_d_k(d_k: int, d_model: int) -> None:
+    check_sizes(2, d_k=d_k)
+    if d_k % 2 or d_k > d_model:
+        raise ValueError(f"d_k={d_k}: two columns a frequency, so d_k is even and at most {d_model}.")
 
 
 def _where(offset: int) -> str:

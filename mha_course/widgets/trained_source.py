@@ -18,6 +18,7 @@ from mha_course.models.trained_settings import (
     settings_with_models,
     trained_card,
 )
+from mha_course.widgets.named_words import named_words
 from mha_course.widgets.prepared import Box, NoSuchSetting, Prepared
 
 # A sentence of the course language, offered to whoever types words that the models don't know.
@@ -85,9 +86,9 @@ def trained_source(tokens: Sequence[str], d_model: int, h: int, seed: int) -> Pr
 def _boxes(tokens: Sequence[str], unknown: Sequence[int]) -> tuple[Box, ...]:
     boxes = []
     if unknown:
-        words = list(dict.fromkeys(tokens[i] for i in unknown))
-        shown = ", ".join(words[:8]) + (f" and {len(words) - 8} more" if len(words) > 8 else "")
+        words = {tokens[i] for i in unknown}
         many = len(words) > 1
+        shown = named_words(tokens[i] for i in unknown)
         heading = f"{len(words)} word{'s' if many else ''} that the model doesn’t know: {shown}"
         read = "It reads each of them" if many else "It reads it"
         text = f"{read} as <unk>, the token for unknown words. Underlined with dots in the maps."

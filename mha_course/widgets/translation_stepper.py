@@ -8,15 +8,17 @@ import torch
 import traitlets
 
 from mha_course.models.translator import END, WrittenWord, load_translator
+from mha_course.sizes import check_sizes
 from mha_course.text.tokens import tokenize
 from mha_course.text.vocabulary import Vocabulary
 from mha_course.widgets.base import CourseWidget, Text
+from mha_course.widgets.named_words import as_sentence, named_words
 
 __all__ = ["TranslationStepper"]
 
 EXAMPLE = "two small dogs near the bridge chase the white cat ."
 MOST_TOKENS = 24
-MOST_CHARACTERS = 1_000
+MOST_CHARACTERS = 10_000
 
 
 class TranslationStepper(CourseWidget):
@@ -27,7 +29,7 @@ class TranslationStepper(CourseWidget):
     Raises: ValueError for a layer or a head that the translator doesn't have, and for written below 0.
     """
 
-    js = ("translation_stepper.js",)
+    js = ("token_labels.js", "translation_stepper.js")
     css = ("translation_stepper.css",)
     root = "mha-step"
     settings = ("sentence", "layer", "head")
@@ -43,9 +45,10 @@ class TranslationStepper(CourseWidget):
         sizes = load_translator().sizes
         self.set_trait("layers", sizes.decoder_layers)
         self.set_trait("heads", sizes.h)
-        if int(written) < 0:
-            raise ValueError(f"written={written!r} must be a number of words, 0 or more.")
-        super().__init__(sentence=str(sentence), layer=int(layer), head=int(head), written=int(written))
+        check_sizes(0, layer=layer, head=head, written=written)
+        super().__init__(
+            sentence=as_sentence(sentence), layer=int(layer), head=int(head), written=int(written)
+        )
 
     @traitlets.validate("layer", "head")
     def _known(self, proposal: Mapping) -> int:
@@ -56,9 +59,12 @@ class TranslationStepper(CourseWidget):
 
     def words(self) -> list[str]:
         """The words that the translator reads."""
-        found = [token.lower() for token in tokenize(self.sentence[:MOST_CHARACTERS])][:MOST_TOKENS]
+        found = self._tokens()[:MOST_TOKENS]
         # Every sentence that it was trained on ends with a full stop.
         return found if not found or found[-1] == "." else [*found[: MOST_TOKENS - 1], "."]
+
+    def _tokens(self) -> list[str]:
+        return [token.lower() for token in tokenize(self.sentence[:MOST_CHARACTERS])]
 
     def steps(self) -> list[WrittenWord]:
         """The whole translation, step by step; empty without a word."""
@@ -73,6 +79,10 @@ class TranslationStepper(CourseWidget):
         header = {
             "words": words,
             "unknown": unknown,
+            "unknown_named": named_words(words[i] for i in unknown),
+            "found": len(self._tokens()),
+            "most": MOST_TOKENS,
+            "example": EXAMPLE,
             "layer": self.layer,
             "head": self.head,
             "end": END,

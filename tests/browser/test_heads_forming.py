@@ -26,6 +26,16 @@ def pixels(widget: Locator, layer: int, head: int) -> str:
     ).evaluate("e => e.toDataURL()")
 
 
+def apart(widget: Locator) -> bool:
+    """Whether the numbers in sight below the slider stand clear of one another, with the chosen one."""
+    numbers = [number for number in widget.locator(".mha-slider-number").all() if number.is_visible()]
+    boxes = sorted(
+        (box["x"], box["x"] + box["width"]) for number in numbers if (box := number.bounding_box())
+    )
+    chosen = widget.locator(".mha-slider-number.mha-chosen").is_visible()
+    return chosen and len(boxes) >= 3 and all(a[1] <= b[0] for a, b in zip(boxes, boxes[1:], strict=False))
+
+
 def test_slider_play_heads_and_sentences(lab: LabPage) -> None:
     widget, keys = opened(lab, "forming.ipynb"), lab.page.keyboard
     assert lab.pictures_without_alt() == []
@@ -87,11 +97,13 @@ def test_narrow_window_without_motion(server: LabServer, chromium: Chromium, wid
     widget = page.page.locator(".mha-widget.mha-form")
     widget.scroll_into_view_if_needed()
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert apart(widget)
     play = widget.locator("[data-control=play]")
     expect(play).to_have_text("Next")
     play.click()
     expect(widget.locator("[data-fact=words]")).to_contain_text("After 150 steps")
     page.page.wait_for_timeout(1_800)
     expect(widget.locator("[data-fact=words]")).to_contain_text("After 150 steps")
+    assert apart(widget)
     assert page.console_errors == [] and page.foreign_requests == []
     page.page.context.close()

@@ -63,16 +63,21 @@ def test_step_through_choose_and_rewrite(page: LabPage) -> None:
     field = widget.locator("input[data-control=sentence]")
     field.fill("the <b>ocelot</b> sleeps")
     field.press("Enter")
-    expect(widget.locator(".mha-box")).to_contain_text("are not among the words")
+    expect(widget.locator(".mha-box")).to_contain_text("that the translator doesn’t know: <, b, >, ocelot, /")
     expect(widget.locator(".mha-step-source b")).to_have_count(0)
     field.fill("the old cat sleeps near the house while two dogs watch a bird")
     field.press("Enter")
     expect(widget.locator(".mha-box")).to_contain_text("longer, so expect slips")
+    field.fill("cat " * 30)
+    field.press("Enter")
+    expect(widget.locator(".mha-box").first).to_contain_text("30 tokens, the first 23 are read")
     field.fill("")
     field.press("Enter")
     expect(words).to_contain_text("Write a sentence")
     expect(source).to_have_count(0)
     expect(button(widget, "first")).to_be_disabled()
+    widget.locator(".mha-box button").click()  # the example in the empty box
+    expect(source).to_have_count(11)
 
 
 def test_dark_theme_repaints(page: LabPage) -> None:
@@ -96,5 +101,10 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     for target in widget.locator("button").all():
         assert target.bounding_box()["height"] >= 24
+    field = widget.locator("input[data-control=sentence]")
+    field.fill("x" * 3_000)
+    field.press("Enter")
+    expect(widget.locator(".mha-step-words")).to_contain_text("x" * 23 + "…")
+    assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     assert page.console_errors == [] and page.foreign_requests == []
     page.page.context.close()

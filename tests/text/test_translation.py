@@ -27,6 +27,13 @@ def dependents(sentence: CourseSentence, head: int) -> dict[str, list[int]]:
     return found
 
 
+@pytest.mark.parametrize("count", [-1, 1.5, "a", None, True])
+def test_a_count_that_is_none_is_refused(count: object) -> None:
+    assert list(draw_pairs(0, seed=5)) == []
+    with pytest.raises(ValueError, match="count="):
+        draw_pairs(count, seed=5)
+
+
 def test_the_same_seed_gives_the_same_pairs_of_the_right_length() -> None:
     assert list(draw_pairs(20, seed=5)) == PAIRS[:20]
     lengths = {len(pair.sentence.words) for pair in PAIRS}

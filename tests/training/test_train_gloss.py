@@ -108,3 +108,12 @@ def test_attention_of_a_sentence_in_words(model: GlossModel) -> None:
     maps = model.eval().attend(["the", "old", "cat", "sees", "zebras"])
     assert maps.weights.shape == (2, 3, 5, 5) and maps.query_tokens[-1] == "zebras"
     torch.testing.assert_close(maps.weights.sum(-1), torch.ones(2, 3, 5))
+
+
+def test_a_text_is_cut_into_words_and_nothing_is_refused(model: GlossModel) -> None:
+    maps = model.eval().attend("The old cat sees oboes.")
+    assert maps.query_tokens == ("the", "old", "cat", "sees", "oboes", ".")
+    assert torch.equal(maps.weights, model.attend("the old cat sees oboes .".split()).weights)
+    for nothing in ("", "  ", [], ()):
+        with pytest.raises(ValueError, match="no words"):
+            model.attend(nothing)

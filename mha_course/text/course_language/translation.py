@@ -11,7 +11,9 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
+from mha_course.sizes import check_sizes
 from mha_course.text.course_language import lexicon
 from mha_course.text.course_language.grammar import CourseSentence, draw_sentences
 from mha_course.text.course_language.lexicon import Noun, Verb
@@ -77,14 +79,18 @@ def translation(sentence: CourseSentence) -> Translation:
 
 
 def draw_pairs(count: int, seed: int, shortest: int = 5, longest: int = LONGEST_PAIR) -> Iterator[Pair]:
-    """`count` pairs whose English side has shortest to longest words; the same for the same seed."""
-    found = 0
+    """`count` pairs whose English side has shortest to longest words; the same for the same seed.
+
+    Raises: ValueError for a count that is no whole number from 0 on.
+    """
+    check_sizes(0, count=count)
+    return islice(_all_pairs(seed, shortest, longest), count)
+
+
+def _all_pairs(seed: int, shortest: int, longest: int) -> Iterator[Pair]:
     for sentence in draw_sentences(1_000_000, seed):
         if shortest <= len(sentence.words) <= longest:
             yield Pair(sentence, translation(sentence))
-            found += 1
-            if found == count:
-                return
 
 
 @cache

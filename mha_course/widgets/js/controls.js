@@ -31,6 +31,10 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
 
   function place() {
     const at = (i) => (list.length > 1 ? (100 * i) / (list.length - 1) : 0);
+    // Where there is no room for every number, every second or third one, and none beside the chosen one.
+    const room = track.clientWidth / Math.max(1, list.length - 1);
+    const longest = 7 * Math.max(...list.map((stop) => String(stop).length)) + 3;
+    const apart = Math.max(list.length > 12 ? 2 : 1, room ? Math.ceil(longest / room) : 1);
     thumb.style.left = lit.style.width = `${at(index)}%`;
     setText(shown, String(list[index]));
     marks.forEach(({ dot, number }, i) => {
@@ -39,10 +43,8 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
       number.classList.toggle("mha-chosen", i === index);
       for (const part of [dot, number]) part.classList.toggle("mha-lacking", kept !== null && !kept.includes(list[i]));
       number.title = kept !== null && !kept.includes(list[i]) ? lacking : "";
-      // Where there is no room for every number, every second one, and none beside the chosen one.
-      const every = list.length <= 12 || i === index;
-      const second = (list.length - 1 - i) % 2 === 0 && Math.abs(i - index) > 1;
-      number.style.visibility = every || second ? "" : "hidden";
+      const clear = (list.length - 1 - i) % apart === 0 && Math.abs(i - index) >= apart;
+      number.style.visibility = i === index || clear ? "" : "hidden";
     });
     rail.setAttribute("aria-valuenow", String(list[index]));
     const without = kept !== null && !kept.includes(list[index]) ? `, ${lacking}` : "";
@@ -115,6 +117,7 @@ function slider({ label, code = false, stops, value, onInput, describe = String,
   });
   ticks.addEventListener("click", toPointer); // a number is a target too
   setStops(stops, value);
+  new ResizeObserver(place).observe(track);
   return { element, rail, set, setStops, mark, get value() { return list[index]; } };
 }
 

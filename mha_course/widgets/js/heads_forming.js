@@ -22,7 +22,7 @@ function render({ model, el }) {
 
   const play = plainButton({ label: "Play", name: "play", onClick: toggle });
   const steer = slider({ label: "step", name: "step", stops: steps, value: model.get("step"), onInput: (step) => { halt(); go(step); }, describe: (step) => `step ${step}` });
-  const field = textField({ label: "sentence", value: model.get("sentence"), maxLength: 2000, onInput: (sentence) => answers.ask({ sentence }) });
+  const field = textField({ label: "sentence", value: model.get("sentence"), maxLength: 10000, onInput: (sentence) => answers.ask({ sentence }) });
   const notices = node("div", {});
   const words = node("p", { class: "mha-sub", "data-fact": "words" });
   const grid = formingGrid({ layers, heads, onPick: pick, onCell: point, onLeave: () => tip.hide() });
@@ -168,7 +168,7 @@ function render({ model, el }) {
     lit = null;
     const boxes = [];
     if (!frame.n) boxes.push(box("empty", "No sentence yet", "Write one, or take ", linkButton(header.example, () => { field.set(header.example); answers.ask({ sentence: header.example }); })));
-    if (header.unknown.length) boxes.push(box("note", header.unknown.length === 1 ? "A word that the model doesn’t know" : "Words that the model doesn’t know", `${header.unknown.join(", ")}: read as <unk>.`));
+    if (header.unknown.length) boxes.push(box("note", header.unknown.length === 1 ? "A word that the model doesn’t know" : "Words that the model doesn’t know", `${header.unknown_named}: read as <unk>.`));
     if (header.found > frame.n) boxes.push(box("note", `${header.found} tokens, ${header.most} are read`, "The rest is left out."));
     notices.replaceChildren(...boxes);
     for (const part of [grid.element, root.querySelector(".mha-form-below")]) show(part, frame.n > 0);

@@ -10,12 +10,18 @@ function stepChoices(label, name, count, value, onChange) {
   return segmented({ label, name, options, value, onChange });
 }
 
+// A word in a sentence: 23 characters and an ellipsis where there are more than 24.
+function shortWord(word) {
+  const all = word.length > 24 ? characters(word.slice(0, 1200)) : [];
+  return all.length > 24 ? `${all.slice(0, 23).join("")}…` : word;
+}
+
 function stepSentence(found, step, best, weight) {
   if (!found.steps.length) return "Write a sentence in English.";
   if (step < 0) return "Nothing is written yet. The decoder has read its start sign.";
   const { word, p } = found.steps[step];
   const what = word === found.end ? "The translation ends here" : word === found.unknown_word ? `Word ${step + 1} stands for a word that the model does not know` : `Word ${step + 1} is “${word}”`;
-  const looks = `layer ${found.layer}, head ${found.head} looks at “${found.words[best]}” most, with a weight of ${weightInWords(weight)}.`;
+  const looks = `layer ${found.layer}, head ${found.head} looks at “${shortWord(found.words[best])}” most, with a weight of ${weightInWords(weight)}.`;
   return `${what}, with a probability of ${weightInWords(p)}; ${looks}`;
 }
 
@@ -30,7 +36,7 @@ function render({ model, el }) {
   let told = "";
 
   const field = textField({
-    label: "sentence", value: model.get("sentence"), maxLength: 400, rest: 350,
+    label: "sentence", value: model.get("sentence"), maxLength: 10000, rest: 350,
     placeholder: "an English sentence", onInput: (text) => answers.ask({ sentence: text }),
   });
   const layer = stepChoices("layer", "layer", model.get("layers"), model.get("layer"), (value) => answers.ask({ layer: value }));
@@ -89,7 +95,7 @@ function render({ model, el }) {
   function sourceWord(word, weight, i, lit) {
     const unknown = found.unknown.includes(i);
     const fill = weightColour(weight, theme);
-    const chip = node("span", { class: "mha-step-chip" + (lit ? " is-lit" : "") + (unknown ? " is-unknown" : ""), dir: "auto", title: unknown ? "not in the vocabulary" : null }, word);
+    const chip = node("span", { class: "mha-step-chip" + (lit ? " is-lit" : "") + (unknown ? " is-unknown" : ""), dir: "auto", title: unknown ? `${word}: not in the vocabulary` : word }, word);
     chip.style.background = fill;
     chip.style.color = textOn(fill);
     const number = node("span", { class: "mha-step-weight" }, weight >= 0.005 ? weight.toFixed(2) : "");
@@ -107,11 +113,18 @@ function render({ model, el }) {
   }
 
   function tell() {
-    const unknown = found.unknown.map((i) => `“${found.words[i]}”`);
+    const unknown = new Set(found.unknown.map((i) => found.words[i])).size;
     notices.replaceChildren();
-    if (unknown.length) {
-      const text = `${unknown.join(", ")} ${unknown.length === 1 ? "is" : "are"} not among the words that the translator knows; it reads <unk> instead, and may write it.`;
-      notices.append(box("note", unknown.length === 1 ? "An unknown word" : "Unknown words", text));
+    if (!found.words.length) {
+      const take = () => { field.set(found.example); answers.ask({ sentence: found.example }); };
+      notices.append(box("empty", "No sentence yet", "Write one in English, or take ", linkButton(found.example, take)));
+    }
+    if (unknown) {
+      const what = unknown === 1 ? "A word that the translator doesn’t know" : `${unknown} words that the translator doesn’t know`;
+      notices.append(box("note", `${what}: ${found.unknown_named}`, "It reads <unk> instead, and may write it."));
+    }
+    if (found.found > found.most) {
+      notices.append(box("note", `${found.found} tokens, the first ${found.most - 1} are read`, "The rest is left out, and a full stop put at the end."));
     }
     if (found.words.length > 11) {
       notices.append(box("note", "A long sentence", "The translator was trained on sentences of 5 to 11 words. This one is longer, so expect slips."));
