@@ -14,25 +14,23 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
 from mha_course.heads.criteria import RAREST, Criterion, Questions, criteria_of, questions
-from mha_course.heads.habits import HABITS, Habits, count_habits
+from mha_course.heads.habits import HABITS, Habits
 from mha_course.heads.head_table import HeadTable
-from mha_course.heads.hits import HitCounter
 from mha_course.heads.nearest_word import NearestWord, nearest_words
-from mha_course.heads.piece_criteria import PIECE_CRITERIA, piece_questions
+from mha_course.heads.piece_criteria import piece_questions
 from mha_course.heads.resemblance import Resemblance, head_resemblance
 from mha_course.heads.roles import RoleScores
 from mha_course.heads.table_of_scores import head_table
+from mha_course.models.counted_reads import CountedReads
 from mha_course.models.pretrained.cutting import cut
 from mha_course.models.pretrained.model import PretrainedModel
 from mha_course.models.real_head_roles import RealHeadRoles
-from mha_course.pieces import PieceMaps, pieces_to_words, word_matrix
+from mha_course.pieces import PieceMaps
+from mha_course.text.parsed_sentence import ParsedSentence
 from mha_course.text.treebank import TreebankSentence, merged_relations
 
 FEWEST_WORDS, MOST_WORDS, SENTENCES, SHUFFLE_SEED = 6, 40, 1_000, 0
@@ -45,8 +43,6 @@ MERGED = {
     "obl:tmod": "obl",
     "obl:npmod": "obl",
 }
-COMPARED = 200  # sentences for the resemblance of heads, which costs most
-MARKS = frozenset(".,")
 NOTE = (
     "Words: weights to the pieces of a word summed, from them averaged, special tokens dropped, the word "
     "itself left out. Neighbours, rare, special and broad: word pieces."
@@ -65,8 +61,9 @@ class RealHeads:
 
     words, words_self, words_special: scores over words by the three choices. words_mean: over words with the
     mean over the pieces of a word, rare words alone. neighbours, neighbours_special: over pieces. rare: over
-    pieces of the text as written. habits: with those of the control, which may be None. resemblance: of the
-    heads. nearest: the rule that knows parts of speech. n_words, n_pieces: how many there were.
+    pieces of the text as written, or None. habits: with those of the control, which may be None.
+    resemblance: of the heads. nearest: the rule that knows parts of speech. n_words, n_pieces: how many there
+    were.
     """
 
     words: RoleScores
@@ -75,7 +72,7 @@ class RealHeads:
     words_mean: RoleScores
     neighbours: RoleScores
     neighbours_special: RoleScores
-    rare: RoleScores
+    rare: RoleScores | None
     habits: Habits
     control_habits: Habits | None
     resemblance: Resemblance
@@ -85,8 +82,9 @@ class RealHeads:
 
     def table(self, model: str, source: str, note: str = NOTE) -> HeadTable:
         """The table of all roles, words left out of their own answers."""
+        pieces = [self.neighbours] + ([] if self.rare is None else [self.rare])
         return head_table(
-            *(self.neighbours, self.rare, self.words),
+            *(*pieces, self.words),
             habits=self.habits,
             control_habits=self.control_habits,
             nearest={name: rule.held for name, rule in self.nearest.items()},
@@ -95,11 +93,11 @@ class RealHeads:
             note=note,
         )
 
-    def roles(self, model: str, source: str) -> RealHeadRoles:
+    def roles(self, model: str, source: str, note: str = NOTE) -> RealHeadRoles:
         """All that is kept of it: tables by each choice, habits, resemblance and the artefact."""
         untrained = self.control_habits
         return RealHeadRoles(
-            self.table(model, source),
+            self.table(model, source, note),
             head_table(self.words_self, model=model, source=source, note=NOTE_SELF),
             head_table(
                 *(self.neighbours_special, self.words_special), model=model, source=source, note=NOTE_SPECIAL
@@ -156,126 +154,81 @@ def measure_heads(
 
     Raises: ValueError for fewer than two sentences, and as the model's `read_many`.
     """
+    parsed = [sentence.parsed for sentence in sentences]
+    texts = [sentence.text for sentence in sentences]
+    words = [list(sentence.words) for sentence in parsed]
+    asked = [_asked_of_pieces(model, text, piece_counts) for text in texts]
+    untrained = (None, None)
+    if control is not None:
+        untrained = (control.read_many(words, batch), control.read_many(texts, batch))
+    as_written = (model.read_many(texts, batch), asked)
+    return measure_read(
+        model.read_many(words, batch), parsed, word_counts, untrained[0], as_written, untrained[1]
+    )
+
+
+def measure_read(
+    read: Iterable[PieceMaps],
+    sentences: Sequence[ParsedSentence],
+    word_counts: Mapping[str, int],
+    control: Iterable[PieceMaps] | None = None,
+    as_written: tuple[Iterable[PieceMaps], Sequence[Questions]] | None = None,
+    control_as_written: Iterable[PieceMaps] | None = None,
+) -> RealHeads:
+    """Score all heads of a model that has read parsed sentences.
+
+    read: the attention of each sentence, read word by word. word_counts: by word in small letters. control:
+    the same of an untrained model. as_written: the attention of the sentences as they were written, and the
+    questions to their pieces; without it rare pieces are not scored, and rare words take their place.
+
+    Raises: ValueError for fewer than two sentences, and when sentences and attention don't go together.
+    """
     if len(sentences) < 2:
         raise ValueError("one half of the sentences picks, the other judges: at least two are needed.")
-    criteria = tuple(criteria_of([sentence.parsed for sentence in sentences]))
-    asked = _Asked(model, sentences, criteria, word_counts, piece_counts)
-    own = _Run(model, sentences, criteria, asked, batch)
-    other = None if control is None else _Run(control, sentences, criteria, asked, batch)
+    criteria = criteria_of(sentences)
+    asked = [questions(sentence, criteria, word_counts) for sentence in sentences]
+    own = _counted(read, asked, criteria, as_written)
+    other = None
+    if control is not None:
+        written = None if as_written is None else (control_as_written, as_written[1])
+        other = _counted(control, asked, criteria, written)
+    names = [name for name in own.counters if name != "rare" or as_written is not None]
 
     def scores(name: str) -> RoleScores:
-        counter: HitCounter = own.counters[name]
+        counter = own.counters[name]
         untrained = None if other is None else other.counters[name].hits()
         return RoleScores(counter.criteria, counter.hits(), untrained)
 
     return RealHeads(
-        **{name: scores(name) for name in own.counters},
+        **{"rare": None, **{name: scores(name) for name in names}},
         habits=own.habits(),
         control_habits=None if other is None else other.habits(),
         resemblance=head_resemblance(own.compared, own.compared_special),
-        nearest=nearest_words([sentence.parsed for sentence in sentences], criteria),
-        n_words=sum(len(sentence.parsed) for sentence in sentences),
+        nearest=nearest_words(sentences, criteria),
+        n_words=sum(map(len, sentences)),
         n_pieces=own.n_pieces,
     )
 
 
-class _Asked:
-    """What is asked of each sentence, the same for the model and its control."""
-
-    def __init__(
-        self,
-        model: PretrainedModel,
-        sentences: Sequence[TreebankSentence],
-        criteria: Sequence[Criterion],
-        word_counts: Mapping[str, int],
-        piece_counts: Mapping[int, int],
-    ) -> None:
-        self.words = [questions(sentence.parsed, criteria, word_counts) for sentence in sentences]
-        self.rare_words = [_only(asked, criteria, RAREST) for asked in self.words]
-        self.pieces: list[Questions] = []
-        for sentence in sentences:
-            cut_text = cut(model.tokenizer, sentence.text, model.longest)
-            real = [i for i, word in enumerate(cut_text.word_of) if word is not None]
-            often = [piece_counts.get(cut_text.ids[i], 0) for i in real]
-            self.pieces.append(piece_questions([cut_text.labels[i] for i in real], often))
+def _asked_of_pieces(model: PretrainedModel, text: str, counts: Mapping[int, int]) -> Questions:
+    cut_text = cut(model.tokenizer, text, model.longest)
+    real = [i for i, word in enumerate(cut_text.word_of) if word is not None]
+    return piece_questions([cut_text.labels[i] for i in real], [counts.get(cut_text.ids[i], 0) for i in real])
 
 
-class _Run:
-    """One model reads all sentences, in words and as written, and is counted while it does."""
-
-    def __init__(
-        self,
-        model: PretrainedModel,
-        sentences: Sequence[TreebankSentence],
-        criteria: tuple[Criterion, ...],
-        asked: _Asked,
-        batch: int,
-    ) -> None:
-        both = ("positional", "rare")
-        rarest = tuple(criterion for criterion in criteria if criterion.name == RAREST)
-        self.counters = {
-            "words": HitCounter(criteria, spread=False),
-            "words_self": HitCounter(criteria, ("positional", "syntactic", "rare"), spread=False),
-            "words_special": HitCounter(criteria, spread=False),
-            "words_mean": HitCounter(rarest, spread=False),
-            "neighbours": HitCounter(PIECE_CRITERIA, both, spread=False),
-            "neighbours_special": HitCounter(PIECE_CRITERIA, both, spread=False),
-            "rare": HitCounter(PIECE_CRITERIA, both, spread=False),
-        }
-        self.n_pieces = 0
-        self.compared: list[Tensor] = []
-        self.compared_special: list[list[int]] = []
-        self._habits: list[Habits] = []
-        words = [list(sentence.parsed.words) for sentence in sentences]
-        for i, read in enumerate(model.read_many(words, batch)):
-            self._words(read, asked.words[i], asked.rare_words[i])
-            self._pieces(read)
-        for i, read in enumerate(model.read_many([sentence.text for sentence in sentences], batch)):
-            real, _ = _places(read)
-            weights = read.maps.weights[..., real, :][..., real]
-            self.counters["rare"].add(weights, asked.pieces[i])
-
-    def habits(self) -> Habits:
-        """The habits over all sentences."""
-        return Habits(
-            torch.cat([part.totals for part in self._habits]), torch.cat([part.rows for part in self._habits])
-        )
-
-    def _words(self, read: PieceMaps, asked: Questions, rare: Questions) -> None:
-        weights, n = read.maps.weights, len(read.words_q)
-        _, special = _places(read)
-        by_word = pieces_to_words(weights, read.query_words, n_query_words=n)
-        self.counters["words"].add(by_word, asked)
-        self.counters["words_self"].add(by_word, asked)
-        rows = word_matrix(read.query_words, weights.shape[-1], n, "mean")
-        to_special = rows @ weights[..., special]
-        rivals = to_special.amax(-1) if special else torch.zeros(to_special.shape[:-1])
-        self.counters["words_special"].add(by_word, asked, rivals)
-        mean = pieces_to_words(weights, read.query_words, to="mean", n_query_words=n)
-        self.counters["words_mean"].add(mean, rare)
-
-    def _pieces(self, read: PieceMaps) -> None:
-        weights = read.maps.weights
-        real, special = _places(read)
-        pieces = [read.maps.query_tokens[i] for i in real]
-        asked, inner = piece_questions(pieces), weights[..., real, :][..., real]
-        self.n_pieces += len(real)
-        self.counters["neighbours"].add(inner, asked)
-        to_special = weights[..., real, :][..., special]
-        rivals = to_special.amax(-1) if special else torch.zeros(to_special.shape[:-1])
-        self.counters["neighbours_special"].add(inner, asked, rivals)
-        marks = [i for i, label in enumerate(read.maps.query_tokens) if label in MARKS]
-        self._habits.append(count_habits([weights], [special], [marks]))
-        if len(self.compared) < COMPARED:
-            self.compared.append(weights)
-            self.compared_special.append(special)
-
-
-def _places(read: PieceMaps) -> tuple[list[int], list[int]]:
-    """The places of pieces of words, and of special tokens."""
-    of = read.query_words
-    real = [i for i, word in enumerate(of) if word is not None]
-    return real, [i for i, word in enumerate(of) if word is None]
+def _counted(
+    read: Iterable[PieceMaps],
+    asked: Sequence[Questions],
+    criteria: Sequence[Criterion],
+    as_written: tuple[Iterable[PieceMaps], Sequence[Questions]] | None,
+) -> CountedReads:
+    counted = CountedReads(criteria)
+    for one, about in zip(read, asked, strict=True):
+        counted.add(one, about)
+    if as_written is not None:
+        for one, about in zip(*as_written, strict=True):
+            counted.add_as_written(one, about)
+    return counted
 
 
 def _best_untrained(scores: RoleScores) -> float:
@@ -286,12 +239,3 @@ def _best_untrained(scores: RoleScores) -> float:
     i = names.index(RAREST)
     share = scores.control.heads[..., i].sum(0) / scores.control.asked[:, i].sum()
     return float(share.max())
-
-
-def _only(asked: Questions, criteria: Sequence[Criterion], name: str) -> Questions:
-    """The questions of one criterion, which becomes the first and only one."""
-    wanted = next((i for i, criterion in enumerate(criteria) if criterion.name == name), -1)
-    mine = asked.criterion == wanted
-    return Questions(
-        torch.zeros(int(mine.sum()), dtype=torch.long), asked.row[mine], asked.targets[mine], asked.longest
-    )
