@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
 
+from mha_course.text.readable import readable
 from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.test_bertviz_texts import HOSTILE
 
+ROOT = Path(__file__).resolve().parents[2]
 MAPS = """
 import torch
 from mha_course import widgets
@@ -115,6 +119,38 @@ def test_three_kinds_and_the_dark(page: LabPage) -> None:
     expect(browser).to_have_attribute("data-theme", "dark")
     assert cells.evaluate("e => e.toDataURL()") != light
     page.set_theme("light")
+
+
+def test_fifty_hostile_texts_are_shown_and_nothing_runs(lab: LabPage) -> None:
+    cells = [
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nimport torch\nfrom mha_course import widgets\n"
+        "from mha_course.attention_maps import AttentionMaps\n"
+        "from tests.test_bertviz_texts import HOSTILE",
+        "w = torch.rand(2, 3, len(HOSTILE), len(HOSTILE)).softmax(-1)\n"
+        "maps = AttentionMaps(w, HOSTILE, HOSTILE)\n"
+        "widgets.HeadBrowser(maps, zoom=True)",
+        "widgets.HeadsCompared(maps)",
+        "widgets.HeadBrowser(AttentionMaps(w, HOSTILE, HOSTILE, 'cross'), zoom=True)",
+    ]
+    lab.server.write_notebook("hostile_head_browser.ipynb", cells)
+    lab.open("hostile_head_browser.ipynb")
+    lab.run_all(120)
+    assert lab.error_outputs() == []
+    assert len(HOSTILE) >= 50
+    for browser in (widget(lab, 0), widget(lab, 1)):
+        words = browser.locator(".mha-browse-word")
+        expect(words).to_have_count(len(HOSTILE))
+        for shown, token in zip(words.all_text_contents(), HOSTILE, strict=True):
+            assert shown.strip() != ""
+            plain = readable(token)
+            if plain and plain.isascii() and plain.isprintable() and len(plain) <= 24 and " " not in plain:
+                assert shown == plain
+        for i in (0, 10, len(HOSTILE) - 1):
+            words.nth(i).hover()
+            expect(browser.locator(".mha-browse-line")).not_to_be_empty()
+    for picture in lab.page.locator(".mha-widget").all():
+        for tag in ("script", "iframe", "img", "b >> script", "style"):
+            expect(picture.locator(tag)).to_have_count(0)
 
 
 def test_narrow_window(server: LabServer, chromium: Chromium) -> None:

@@ -59,8 +59,9 @@ function sentenceArcs({ onQuery }) {
   return { element: picture, draw };
 }
 
-// Middle of each word on the line. Words stand level where they fit, else turned.
-function spreadWords(tokens, width, family) {
+// Middle of each word on the line. Words stand level where they fit, else turned; turned ones lean out to the left
+// of their places (above a line: to the right), and the line leaves them the room.
+function spreadWords(tokens, width, family, lean = "left") {
   const widths = tokens.map((token) => textWidth(shortToken(token), WORD_FONT, family, 700) + 12);
   const rtl = readsRightToLeft(tokens);
   const total = widths.reduce((sum, w) => sum + w, 0);
@@ -81,6 +82,13 @@ function spreadWords(tokens, width, family) {
     x = tokens.map((_, i) => (i + 0.5) * step);
   }
   if (rtl) x = x.map((value) => width - value);
+  if (turned) {
+    const reach = tokens.map((token, i) => (labelPose(token) === "turned" ? 0.5 * textWidth(shortToken(token), LABEL_FONT, family, 700) + 8 - (lean === "left" ? x[i] : width - x[i]) : 0));
+    const pad = Math.min(width / 3, Math.max(0, ...reach));
+    const shrink = (width - pad) / width;
+    x = x.map((value) => value * shrink + (lean === "left" ? pad : 0));
+    step *= shrink;
+  }
   const longest = Math.max(...tokens.map((token) => textWidth(shortToken(token), LABEL_FONT, family, 700)));
   const stacked = Math.max(0, ...tokens.map((t) => (labelPose(t) === "stacked" ? characters(t).length * 13 : 0)));
   const height = turned ? Math.max(longest * 0.87 + 12, stacked) : 22;

@@ -35,14 +35,18 @@ function browserFrame(header, view) {
       .slice(0, most);
   const inWords = (l, h, q, k) => (mayLook(q, k) ? weightInWords(weight(l, h, q, k)) : "not allowed");
 
+  // A token in full, or its beginning where nobody would read it to the end.
+  const told = (token) => (token.length > 160 ? `${characters(visible(token)).slice(0, 150).join("")}…` : visible(token));
+
   return {
     header, layers, heads, nQ, nK, queries, keys, square: header.keys === null, allowed, raw, top, at,
     weight, head, rowSum, strongest, inWords, mayLook,
+    told,
     name: (l, h) => `layer ${l + 1}, head ${h + 1}`,
     rowInWords(l, h, q) {
       const found = strongest(l, h, q, 4).filter((k) => weight(l, h, q, k) >= 0.02);
-      const list = found.map((k) => `${visible(keys[k])} ${weight(l, h, q, k).toFixed(2)}`).join(", ");
-      return `Layer ${l + 1}, head ${h + 1}: the query ${visible(queries[q])} looks at ${list || "no key"}`;
+      const list = found.map((k) => `${told(keys[k])} ${weight(l, h, q, k).toFixed(2)}`).join(", ");
+      return `Layer ${l + 1}, head ${h + 1}: the query ${told(queries[q])} looks at ${list || "no key"}`;
     },
     // "spread 0.31 · on itself 0.12 · looks 2.4 tokens away"
     numbers(l, h) {

@@ -58,13 +58,15 @@ function browserZoom(handlers) {
     left.style.width = halves ? `${mapWidth}px` : "";
     room = Math.floor(halves ? width - mapWidth - 28 : width);
     map.element.style.padding = `${space.top}px 0 0 ${space.left}px`;
-    // Under 12 px a cell only every second word, or third, has room for its name.
-    const thinned = (tokens) => (cell >= 11.5 ? tokens : tokens.map((token, i) => (i % Math.ceil(12 / cell) ? "" : token)));
-    const names = thinned(queries);
     map.place({
-      tokens: names, keyTokens: frame.square ? names : thinned(keys), cell, side, angle: space.angle, keyLabelsShown: labelled, queryLabelsShown: labelled,
+      tokens: queries, keyTokens: keys, cell, side, angle: space.angle, keyLabelsShown: labelled, queryLabelsShown: labelled,
       hatchSource: frame.allowed ? hatchPicture(frame.allowed, nQ, nK, cell * nK, side, theme) : null,
     });
+    // Under 12 px a cell only every second word, or third, has room for its name; the lit one always has it.
+    const step = cell >= 11.5 ? 1 : Math.ceil(12 / cell);
+    for (const kind of [".mha-key", ".mha-query"]) {
+      map.element.querySelectorAll(kind).forEach((label, i) => label.classList.toggle("mha-thin", i % step !== 0));
+    }
   }
 
   function draw(frame, layer, head, most, theme) {
@@ -98,10 +100,10 @@ function browserZoom(handlers) {
     const strongest = frame.strongest(layer, head, q)[0];
     const k = lit.k >= 0 && lit.k < frame.nK ? lit.k : strongest === undefined ? -1 : strongest;
     map.light(q, k, true, lit.by === "keyboard");
-    const query = node("bdi", {}, visible(frame.queries[q]));
+    const query = node("bdi", {}, frame.told(frame.queries[q]));
     const none = frame.rowSum(layer, head, q) < 0.5;
     if (k < 0 || none) line.replaceChildren(node("b", {}, query), " looks nowhere: no key is allowed, or the row holds no weight.");
-    else line.replaceChildren(node("b", {}, query, " → ", node("bdi", {}, visible(frame.keys[k]))), "  ", frame.inWords(layer, head, q, k));
+    else line.replaceChildren(node("b", {}, query, " → ", node("bdi", {}, frame.told(frame.keys[k]))), "  ", frame.inWords(layer, head, q, k));
     const alt = frame.rowInWords(layer, head, q);
     arcs.element.style.display = frame.square ? "" : "none"; // an svg doesn't heed `hidden`
     pair.element.style.display = frame.square ? "none" : "";

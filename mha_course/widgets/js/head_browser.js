@@ -168,7 +168,7 @@ function render({ model, el }) {
   function point(found) {
     hover = found;
     const { layer, head, q, k } = found;
-    tip.show(all.rect(layer, head, q, k), ...weightLine(frame.queries[q], frame.keys[k], frame.inWords(layer, head, q, k), frame.name(layer, head)));
+    tip.show(all.rect(layer, head, q, k), ...weightLine(frame.queries[q], frame.keys[k], frame.inWords(layer, head, q, k), frame.name(layer, head), frame.told));
     light();
   }
 
@@ -194,7 +194,7 @@ function render({ model, el }) {
   function pointLarge(q, k, by) {
     lit = { q, k, by };
     const { layer, head } = chosen();
-    const parts = weightLine(frame.queries[q], frame.keys[k], frame.inWords(layer, head, q, k), frame.name(layer, head));
+    const parts = weightLine(frame.queries[q], frame.keys[k], frame.inWords(layer, head, q, k), frame.name(layer, head), frame.told);
     if (by !== "list") tip.show(zoom.map.cellRect(q, k), ...parts);
     if (by === "keyboard") say(parts.map((part) => part.textContent || part).join(""));
     light();

@@ -63,7 +63,7 @@ function render({ model, el }) {
     const [layer, head] = model.get(name);
     return [Math.min(frame.layers, Math.max(1, layer)) - 1, Math.min(frame.heads, Math.max(1, head)) - 1];
   };
-  const word = (tokens, i) => node("bdi", {}, visible(tokens[i]));
+  const word = (tokens, i) => node("bdi", {}, frame.told(tokens[i]));
 
   function layout() {
     if (!frame) return;
@@ -159,7 +159,7 @@ function render({ model, el }) {
     if (!frame) return;
     lit = { q, k, side, by };
     const [layer, head] = chosen(side);
-    const parts = weightLine(frame.queries[q], frame.keys[k], frame.inWords(layer, head, q, k), frame.name(layer, head));
+    const parts = weightLine(frame.queries[q], frame.keys[k], frame.inWords(layer, head, q, k), frame.name(layer, head), frame.told);
     tip.show(sides[side === "left" ? 0 : 1].map.cellRect(q, k), ...parts);
     if (by === "keyboard") say(parts.map((part) => part.textContent || part).join(""));
     light();

@@ -13,7 +13,7 @@ function pairArcs({ onQuery }) {
   });
 
   function draw({ queries, keys, weight, q, k, width, tint, theme, family, alt }) {
-    const upper = spreadWords(queries, width, family);
+    const upper = spreadWords(queries, width, family, "right");
     const lower = spreadWords(keys, width, family);
     const top = upper.height;
     const bottom = top + PAIR_HEIGHT;

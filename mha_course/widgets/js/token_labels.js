@@ -14,7 +14,12 @@ function characters(text) {
   return Array.from(text);
 }
 
+// What holds no sign at all is named by its code points: a zero-width joiner alone would be lost.
+const UNSEEN = /^[\p{Cf}\p{Cc}\p{Cn}\p{Co}\u3164\ufe0f]+$/u;
+
 function visible(token) {
+  if (token === "") return "∅";
+  if (UNSEEN.test(token) && !/\s/.test(token)) return Array.from(token, (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
   return token.replace(/\n/g, "⏎").replace(/^\s+$|\s/g, (blank) => "␣".repeat(blank.length));
 }
 
