@@ -66,7 +66,9 @@ class HitCounter:
             raise ValueError(f"rivals must be {tuple(weights.shape[:-1])}; got {tuple(rivals.shape)}.")
         total, with_self = len(self.criteria), self._with_self[asked.criterion]
         # (layers, heads, m): where each row that is asked looks, and whether that is a token
-        answer = self._answers(weights, asked.row, with_self, rivals)
+        answer = asked.row.new_zeros(*weights.shape[:2], 0)
+        if len(asked.row):
+            answer = self._answers(weights, asked.row, with_self, rivals)
         hit = asked.targets[torch.arange(len(asked.row)), answer.clamp(min=0)] & (answer >= 0)
         chance = asked.n_targets / (n - 1 + with_self.long()).clamp(min=1)
         nothing = torch.zeros(weights.shape[:2])
@@ -77,7 +79,7 @@ class HitCounter:
                 _summed(asked.by_offset, asked.criterion, total).T,
                 _summed(chance, asked.criterion, total),
                 _summed(asked.by_length, asked.criterion, total),
-                weights.amax(-1).mean(-1) if self._spread else nothing,
+                weights.amax(-1).mean(-1) if self._spread and n else nothing,
                 _evenness(weights) if self._spread else nothing,
             )
         )

@@ -13,15 +13,24 @@ from mha_course.heads.criteria import NEXT, PREVIOUS, RAREST, TO_DEPENDENT, TWO_
 
 # For a relation: dependent and head, in a word as short as it can be, and in full.
 _RELATIONS = {
+    "acl": ("acl", "noun", "verb that describes a noun", "its noun"),
     "acl:relcl": ("relcl", "noun", "verb of a relative clause", "its noun"),
     "advcl": ("advcl", "verb", "verb of a side clause", "main verb"),
     "advmod": ("adv", "verb", "adverb", "what it modifies"),
     "amod": ("adj", "noun", "adjective", "its noun"),
+    "appos": ("appos", "noun", "noun that explains another", "the noun before it"),
     "aux": ("aux", "verb", "auxiliary", "its verb"),
     "case": ("prep", "noun", "preposition", "its noun"),
     "cc": ("and", "verb", "“and” or “but”", "the verb behind it"),
+    "ccomp": ("clause", "verb", "verb of a clause that is an object", "its verb"),
+    "compound": ("1st noun", "2nd noun", "first noun of a compound", "its last noun"),
+    "compound:prt": ("particle", "verb", "particle", "its verb"),
     "conj": ("2nd verb", "1st verb", "second verb", "first verb"),
+    "cop": ("be", "predicate", "form of “be”", "its predicate"),
     "det": ("det", "noun", "determiner", "its noun"),
+    "expl": ("there", "verb", "“there” or “it” that stands for nothing", "its verb"),
+    "flat": ("2nd name", "1st name", "second part of a name", "its first part"),
+    "iobj": ("whom", "verb", "indirect object", "its verb"),
     "mark": ("mark", "verb", "word that opens a side clause", "its verb"),
     "nmod": ("nmod", "noun", "noun behind a preposition", "noun before it"),
     "nmod:poss": ("poss", "noun", "his, her, my …", "its noun"),
@@ -30,6 +39,7 @@ _RELATIONS = {
     "obj": ("obj", "verb", "object", "its verb"),
     "obl": ("obl", "verb", "noun behind a preposition", "its verb"),
     "punct": ("stop", "verb", "full stop", "main verb"),
+    "xcomp": ("to-verb", "verb", "verb without a subject of its own", "its verb"),
 }
 _OTHERS = {
     PREVIOUS: ("previous", "word → previous word"),
