@@ -12,8 +12,12 @@ from mha_course.exercises.mistakes.of_position_heads import OFFSET_MISTAKES, QUE
 from mha_course.exercises.mistakes.of_position_kernel import KERNEL_MISTAKES
 from mha_course.exercises.mistakes.of_positions import ENCODING_MISTAKES, SHIFT_MISTAKES
 from mha_course.exercises.reading.encoding import read_encoding
+from mha_course.exercises.reading.encoding_steps import ENCODING
+from mha_course.exercises.reading.kernel import KERNEL
 from mha_course.exercises.reading.offset_shares import OFFSET_SHARES
 from mha_course.exercises.reading.offsets import read_offsets
+from mha_course.exercises.reading.position_queries import QUERIES
+from mha_course.exercises.reading.shift_steps import SHIFT
 from mha_course.exercises.reading.turns import read_queries, read_shift
 from mha_course.positions import angular_frequencies
 from mha_course.positions import shift_matrix as _shift
@@ -170,7 +174,7 @@ EXERCISES = (
         ),
         why="Two columns share an angle, so each pair is a point that goes round a circle as p grows.",
         twins=("positions.sinusoidal_encoding",),
-        readers=(read_encoding,),
+        readers=(ENCODING.read, read_encoding),
     ),
     Exercise(
         name="shift_matrix",
@@ -204,7 +208,7 @@ EXERCISES = (
         ),
         why="The angle w_j k does not depend on p. So one matrix serves all positions, and W_Q can hold it.",
         twins=("positions.shift_matrix",),
-        readers=(read_shift,),
+        readers=(SHIFT.read, read_shift),
     ),
     Exercise(
         name="position_kernel",
@@ -226,6 +230,7 @@ EXERCISES = (
         ),
         why="Only the difference of the angles is left. So absolute positions can serve relative looks.",
         twins=("positions.position_kernel",),
+        readers=(KERNEL.read,),
     ),
     Exercise(
         name="previous_token_queries",
@@ -251,7 +256,7 @@ EXERCISES = (
         ),
         why="Scores are beta κ(p - 1 - s), largest at s = p - 1. Everything here is one matrix: W_Q.",
         twins=("models.position_head.position_head", "models.hand_set.offset_head"),
-        readers=(read_queries,),
+        readers=(QUERIES.read, read_queries),
     ),
     Exercise(
         name="offset_scores",

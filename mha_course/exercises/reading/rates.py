@@ -62,8 +62,8 @@ RATES = Recipe(
     rates_with,
     (
         Slot("rise", "the first updates, up to `warm_up`.", RISES),
-        Slot("done", "`done`: 0 at update `warm_up`, 1 at the last.", DONES),
         Slot("fall", "the updates after `warm_up`.", FALLS),
+        Slot("done", "`done`: 0 at update `warm_up`, 1 at the last.", DONES),
         Slot("rising", "the condition that chooses between the two pieces.", TURNS),
         Slot("choose", "how the two pieces become one.", CHOICES),
         Slot("count", "the number of the first update.", COUNTS),

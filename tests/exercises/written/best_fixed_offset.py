@@ -8,6 +8,8 @@ from functools import partial
 
 import torch
 
+from tests.exercises.written.examined import best_fixed_offset as examined
+
 
 def distances(targets, *, live=lambda t: t >= 0):
     return [int(t) - i for i, t in enumerate(targets) if live(int(t))]
@@ -101,3 +103,7 @@ UNLISTED = [
     ("2 times what it should be", lambda targets, largest: 2 * tried(targets, largest)),
     ("yours is `5`", lambda targets, largest: tried(targets, largest) + 7),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED

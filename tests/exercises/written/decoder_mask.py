@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from tests.exercises.written.examined import decoder_mask as examined
+
 
 def by_rule(rule):
     """Entry by entry: rule(query, key, length) says whether it is open."""
@@ -118,3 +120,7 @@ UNLISTED = [
     (r"stops with an error", lambda lengths, n: tril(n) & real(lengths, n)[:, 0, 0]),
     (r"lengths stand in reverse", lambda lengths, n: right(lengths.flip(0), n)),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED

@@ -8,6 +8,8 @@ from functools import partial
 import numpy as np
 import torch
 
+from tests.exercises.written.examined import position_kernel as examined
+
 
 def looped(m, w, *, angle=lambda a, b: a * b, wave=math.cos, join=sum):
     values = []
@@ -94,7 +96,7 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    (r"opposite sign", lambda m, w: -frequency_by_frequency(m, w)),
+    (r"wrong sign", lambda m, w: -frequency_by_frequency(m, w)),
     (r"shape", lambda m, w: frequency_by_frequency(m, w)[:, None]),
     (r"shape", lambda m, w: frequency_by_frequency(m, w).sum()),
     (r"Everything is 0", lambda m, w: 0 * m),
@@ -103,3 +105,7 @@ UNLISTED = [
     (r"stops with", lambda m, w: (m * w).cos()),
     (r"list", lambda m, w: frequency_by_frequency(m, w).tolist()),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED

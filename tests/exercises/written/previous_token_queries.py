@@ -8,6 +8,8 @@ from functools import partial
 import numpy as np
 import torch
 
+from tests.exercises.written.examined import previous_token_queries as examined
+
 
 def row_by_row(
     pe,
@@ -95,11 +97,11 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    (r"look 3 positions back", lambda pe, turn, beta: as_matrix(pe, turn @ turn @ turn, beta)),
+    (r"turned three times", lambda pe, turn, beta: as_matrix(pe, turn @ turn @ turn, beta)),
     (r"look 2 positions ahead", lambda pe, turn, beta: as_matrix(pe, (turn @ turn).T, beta)),
-    (r"at the next position.*0\.3536 times", lambda pe, turn, beta: beta * pe @ turn),
+    (r"root of d_k is missing.*next position", lambda pe, turn, beta: beta * pe @ turn),
     (r"at their own position.*times as long", lambda pe, turn, beta: 0.5 * beta * pe),
-    (r"opposite sign", lambda pe, turn, beta: -as_matrix(pe, turn, beta)),
+    (r"sign is turned round", lambda pe, turn, beta: -as_matrix(pe, turn, beta)),
     (r"shape", lambda pe, turn, beta: as_matrix(pe, turn, beta)[1:]),
     (r"as it came", lambda pe, turn, beta: pe),
     (r"as it came", lambda pe, turn, beta: turn),
@@ -108,3 +110,7 @@ UNLISTED = [
     (r".", lambda pe, turn, beta: as_matrix(pe, turn, beta).softmax(-1)),
     (r"list", lambda pe, turn, beta: as_matrix(pe, turn, beta).tolist()),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED

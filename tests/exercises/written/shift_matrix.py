@@ -8,6 +8,8 @@ from functools import partial
 import numpy as np
 import torch
 
+from tests.exercises.written.examined import shift_matrix as examined
+
 
 def looped(
     k, w, *, angle=lambda k, w, j: k * w[j], entries=lambda c, s: ((c, s), (-s, c)), place=lambda j, r: j
@@ -132,17 +134,27 @@ WRONG = [
 RIGHT = [looped, by_slices, solved, exponential, with_kron, steps, with_numpy]
 
 UNLISTED = [
-    (r"Pair 0 is turned by 6|Pair 0 is turned by -0\.28", lambda k, w: by_slices(2 * k, w)),
-    (r"Pair 1 is turned by", partial(looped, angle=lambda k, w, j: k / w[j])),
-    (r"Pair 1 is turned by", partial(looped, angle=lambda k, w, j: k * w[j] if j == 0 else 0)),
+    (r"It turns by 2k|Pair 0 is turned by -0\.28", lambda k, w: by_slices(2 * k, w)),
+    (
+        r"Pair 1 is turned by|divided by the frequency|Only the first pair",
+        partial(looped, angle=lambda k, w, j: k / w[j]),
+    ),
+    (
+        r"Pair 1 is turned by|divided by the frequency|Only the first pair",
+        partial(looped, angle=lambda k, w, j: k * w[j] if j == 0 else 0),
+    ),
     (r"pair 0 is no rotation", partial(looped, entries=lambda c, s: ((c, s), (-s, s)))),
     (r"outside the 2 × 2 blocks", lambda k, w: by_slices(k, w).roll(1, 0)),
     (r"opposite sign", lambda k, w: -by_slices(k, w)),
     (r"shape|axis|row", lambda k, w: by_slices(k, w)[:-1]),
     (r"shape .*\(1, 6, 6\)", lambda k, w: by_slices(k, w)[None]),
     (r"stops with", lambda k, w: by_slices(k, w) @ torch.zeros(3, 17)),
-    (r"order along the axis `d_model` is reversed", lambda k, w: by_slices(k, w).flip(0)),
+    (r"reverse order", lambda k, w: by_slices(k, w).flip(0)),
     (r".", lambda k, w: by_slices(k, w) + torch.eye(2 * len(w), dtype=w.dtype)),
     (r"list", lambda k, w: by_slices(k, w).tolist()),
     (r"multiplied by 2", lambda k, w: 2 * by_slices(k, w)),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED

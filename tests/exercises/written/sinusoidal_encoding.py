@@ -9,6 +9,8 @@ from functools import partial
 import numpy as np
 import torch
 
+from tests.exercises.written.examined import sinusoidal_encoding as examined
+
 
 def looped(
     n,
@@ -163,14 +165,14 @@ RIGHT = [
 ]
 
 UNLISTED = [
-    (r"Frequencies rise", partial(annotated, sign=1)),
-    (r"Frequencies rise", partial(looped, exponent=lambda j, d: -2 * j / d)),
+    (r"[Ff]requencies rise", partial(annotated, sign=1)),
+    (r"[Ff]requencies rise", partial(looped, exponent=lambda j, d: -2 * j / d)),
     (r"pair 1 \(columns 2 and 3\) turns by", partial(looped, base=400.0)),
-    (r"pair 1 .* turns by 1;", partial(looped, exponent=lambda j, d: 0)),
-    (r"pair 0 .* turns by 0\.5", partial(looped, place=lambda p, n: p / 2)),
+    (r"pair 1 .* turns by 1;|rounded down", partial(looped, exponent=lambda j, d: 0)),
+    (r"pair 0 .* turns by 0\.5|Positions are halved", partial(looped, place=lambda p, n: p / 2)),
     (r"At position 0 every angle is 0; that of pair 0 is 2", partial(looped, place=lambda p, n: p + 2)),
     (r"Columns 0 and 1 are no sine and cosine", partial(looped, even=math.tanh)),
-    (r"order along the axis `n` is reversed", lambda n, d: annotated(n, d).flip(0)),
+    (r"Positions run backwards", lambda n, d: annotated(n, d).flip(0)),
     (r"axis of positions|shape", lambda n, d: annotated(n, d)[1:]),
     (r"multiplied by 2", lambda n, d: 2 * annotated(n, d)),
     (r"divided by 2", lambda n, d: annotated(n, d) / 2),
@@ -181,3 +183,7 @@ UNLISTED = [
     (r"stops with", lambda n, d: annotated(n, d) @ torch.zeros(3, 17)),
     (r"`6` stands in the code|six features|of 6", lambda n, d: annotated(n, 6)),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED

@@ -8,6 +8,8 @@ from functools import partial
 import numpy as np
 import torch
 
+from tests.exercises.written.examined import warm_up_rates as examined
+
 
 def looped(steps, warm_up, *, first=1, rise=None, done=None, fall=None):
     rates = []
@@ -136,3 +138,7 @@ UNLISTED = [
     ("steps` is reversed", lambda steps, warm_up: listed(steps, warm_up).flip(0)),
     ("fall is exponential", partial(looped, fall=lambda way: math.exp(-way))),
 ]
+
+RIGHT += examined.RIGHT
+WRONG += examined.WRONG
+UNLISTED += examined.UNLISTED
