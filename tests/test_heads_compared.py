@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from mha_course.attention_maps import AttentionMaps
 from mha_course.heads.shuffled import followed_over
 from mha_course.models.course_models import load_course_model
 from mha_course.transformer.whole import TransformerMaps
-from mha_course.widgets import HeadsCompared
+from mha_course.widgets import HeadBrowser, HeadsCompared
 from mha_course.widgets.browser_numbers import unpacked
 from mha_course.widgets.reading_source import ReadingSource
 
@@ -100,6 +101,30 @@ def test_maps_alone_can_be_looked_at_but_not_shuffled() -> None:
     widget.shuffle = 3
     assert widget.answer["order"] is None
     assert widget.still_png().startswith(b"\x89PNG")
+
+
+def test_recorded_counts_stand_beside_maps_alone_and_beside_a_source() -> None:
+    sentences = [SENTENCE.split(), "two dogs chase a ball".split()]
+    place = followed_over(previous_word, sentences, seed=1)
+    counts = SimpleNamespace(trained=place, untrained=place + place, sentences=2)
+    for source in (previous_word(SENTENCE.split()), previous_word):
+        widget = HeadsCompared(source, counts=counts)
+        over = widget.answer["over"]
+        assert over["sentences"] == 2 and over["model"]["place"] == place.place.tolist()
+        assert widget.count and over["control"]["rows"] == (2 * place.rows).tolist()
+    with pytest.raises(ValueError, match=r"\(2, 3\)"):
+        HeadsCompared(load_course_model(), counts=counts)
+
+
+def test_pieces_of_a_recorded_sentence_are_taken_with_their_special_tokens() -> None:
+    from mha_course.models.recorded_heads import recorded_heads
+
+    read = recorded_heads().read(3)
+    widget = HeadsCompared(read, left=(3, 12), right=(2, 10))
+    assert widget.answer["maps"]["queries"][0] == "[CLS]" and not widget.reads
+    browser = HeadBrowser(read)
+    assert browser.answer["kinds"][0]["queries"] == widget.answer["maps"]["queries"]
+    assert "Apache" in browser.answer["kinds"][0]["note"]
 
 
 def test_odd_sentences() -> None:

@@ -31,6 +31,10 @@ def maps_by_kind(maps: AttentionMaps | TransformerMaps) -> dict[str, AttentionMa
     Raises: TypeError for anything else; ValueError for maps without a head or a token, and for more weights
     than a page can hold.
     """
+    if hasattr(maps, "pieces"):
+        maps = (
+            maps.pieces()
+        )  # what `read` of a pretrained model gives: word pieces, special tokens among them
     if isinstance(maps, AttentionMaps):
         return {maps.kind: checked(maps)}
     found = {name: getattr(maps, name, None) for name in ("encoder", "decoder", "cross")}

@@ -33,7 +33,8 @@ class HeadsCompared(CourseWidget):
     write another sentence and shuffle its words. left, right: (layer, head), from 1. sentence: at most 24
     words and marks are read. control: a source with untrained weights, counted beside the first. sentences:
     lists of words for the count of what each head follows; None shuffles the sentence on show 50 times.
-    seed: of all shuffles.
+    seed: of all shuffles. counts: what was counted before, with `trained`, `untrained` (`Followed`) and
+    `sentences`, such as `real_heads_shuffled()`; then nothing is counted here, and maps alone show it too.
 
     Raises: TypeError for what is neither maps nor a source, or a control without a source; ValueError for a
     layer or head that there isn't.
@@ -73,9 +74,12 @@ class HeadsCompared(CourseWidget):
         control: Source | None = None,
         sentences: Iterable[Sequence[str]] | None = None,
         seed: int = 0,
+        counts: object | None = None,
         shuffle: int = 0,
         count: bool = False,
     ) -> None:
+        if hasattr(maps_or_source, "pieces"):
+            maps_or_source = maps_or_source.pieces()
         fixed = isinstance(maps_or_source, AttentionMaps)
         self._maps = checked(maps_or_source) if fixed else None
         if fixed and control is not None:
@@ -90,10 +94,14 @@ class HeadsCompared(CourseWidget):
         first = self._maps if fixed else self._source.read(tokenize(EXAMPLE))
         for layer, head in (left, right):
             check_head(first, layer, head)
+        self._recorded = counts
+        if counts is not None and counts.trained.asked.shape != first.weights.shape[:2]:
+            sizes = tuple(counts.trained.asked.shape), tuple(first.weights.shape[:2])
+            raise ValueError(f"counts are of {sizes[0]} layers and heads, the maps of {sizes[1]}.")
         super().__init__(
             sentence=" ".join(self._maps.query_tokens) if fixed else str(sentence),
             shuffle=0 if fixed else int(shuffle),
-            count=bool(count) and not fixed,
+            count=counts is not None or (bool(count) and not fixed),
             left=[int(i) for i in left],
             right=[int(i) for i in right],
             reads=not fixed,
@@ -102,6 +110,8 @@ class HeadsCompared(CourseWidget):
     def compute(self) -> tuple[Mapping[str, object], bytes]:
         """The maps in the order on show, and before the shuffle what each row answers; counts of both."""
         header: dict[str, object] = {"notices": [], "unknown": [], "order": None, "over": None, "marks": None}
+        if self._recorded is not None:
+            header["over"] = self._as_recorded()
         if self._source is None:
             return self._answer(header, self._maps)
         words, found = self._read()
@@ -115,7 +125,7 @@ class HeadsCompared(CourseWidget):
             header["unknown"] = self._source.unknown(words)
             if self.shuffle > 0 and len(words) > 1:
                 maps, header = self._shuffled(words, maps, header)
-            if self.count:
+            if self.count and self._recorded is None:
                 header["over"] = self._counts(words)
         except ValueError as refused:
             self.alt = f"Two heads compared, without maps. {refused}"
@@ -175,6 +185,10 @@ class HeadsCompared(CourseWidget):
                 self._counted[name, key] = followed_over(source.read, sentences, self._seed)
             found[name] = _as_lists(self._counted[name, key])
         return {**found, "sentences": len(sentences), "same": self._sentences is None}
+
+    def _as_recorded(self) -> dict[str, object]:
+        found = {"model": _as_lists(self._recorded.trained), "control": _as_lists(self._recorded.untrained)}
+        return {**found, "sentences": self._recorded.sentences, "same": False}
 
     def _answer(self, header: dict[str, object], maps: AttentionMaps) -> tuple[Mapping[str, object], bytes]:
         one, payload = packed(maps)
