@@ -315,6 +315,7 @@ def test_a_pretrained_model_with_a_mask_hatches_what_no_word_may_see(tmp_path: P
     model = load_pretrained(tmp_path)
     widget = HeadMap(model, sentence="my friend plays the oboe")
     assert widget.table.roles()[0].control is not None and not widget.chart["has_special"]
+    assert "special token" not in widget.roles()
     with pytest.raises(ValueError, match="but the maps are of"):
         HeadMap(PretrainedHeads(model, table=MadeUp().table))
     n = len(widget.answer["tokens"])

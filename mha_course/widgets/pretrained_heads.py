@@ -10,7 +10,7 @@ import torch
 
 from mha_course.attention_maps import AttentionMaps
 from mha_course.heads.criteria import criteria_of
-from mha_course.heads.habits import Habits, count_habits
+from mha_course.heads.habits import SPECIAL, Habits, count_habits
 from mha_course.heads.head_table import HeadTable
 from mha_course.heads.nearest_word import nearest_words
 from mha_course.heads.roles import score_roles
@@ -26,6 +26,7 @@ from mha_course.text.treebank import course_treebank, merged_relations
 from mha_course.text.word_frequency import treebank_word_counts
 from mha_course.widgets.head_sources import LONGEST, Reading
 
+DOZEN = 12
 SCORED = 120  # sentences on which a model is scored that nobody has measured before
 KNOWN_SENTENCE = "my friend likes music and plays the oboe every day ."
 CLOSED = (
@@ -89,6 +90,7 @@ class PretrainedHeads:
         self.model = model
         self.name = model.name
         self.control = control
+        self._read: dict[int, PieceMaps] = {}
         short = [s for s in course_treebank() if len(s) <= LONGEST][:SCORED]
         self.examples = tuple(merged_relations(sentence, MERGED) for sentence in short)
         if table is not None:
@@ -111,9 +113,9 @@ class PretrainedHeads:
         if known is not None:
             return known
         words = [list(sentence.words) for sentence in self.examples]
-        self._kept = list(self.model.read_many(words))
+        self._read = dict(enumerate(self.model.read_many(words)))
         untrained = list(self.model.untrained().read_many(words)) if self.control else None
-        return _table(self.name, self.examples, self._kept, untrained)
+        return _table(self.name, self.examples, list(self._read.values()), untrained)
 
     def maps(self, i: int, special: bool = False) -> Reading:
         """The maps of example i."""
@@ -124,12 +126,12 @@ class PretrainedHeads:
         return reading_of(next(self.model.read_many([text])), special)
 
     def _example(self, i: int) -> PieceMaps:
-        """Examples are read together, at the first one that is asked for."""
-        return self._kept[i]
-
-    @cached_property
-    def _kept(self) -> list[PieceMaps]:
-        return list(self.model.read_many([list(sentence.words) for sentence in self.examples]))
+        """Examples are read by the dozen: the first sixty are all asked for when a map opens."""
+        if i not in self._read:
+            some = range(i, min(i + DOZEN, len(self.examples)))
+            words = [list(self.examples[k].words) for k in some]
+            self._read.update(zip(some, self.model.read_many(words), strict=True))
+        return self._read[i]
 
 
 def measured_minilm(heads: RecordedHeads | PretrainedModel) -> HeadTable | None:
@@ -193,7 +195,7 @@ def _table(
         "and the word itself, except for the rarest word. Scores: on every second sentence; the relation was "
         "picked on the others."
     )
-    return head_table(
+    table = head_table(
         scores,
         habits=_habits(reads),
         control_habits=None if untrained is None else _habits(untrained),
@@ -202,6 +204,10 @@ def _table(
         source="the written treebank",
         note=note if untrained is not None else f"{note} No untrained model was scored.",
     )
+    if any(None in read.query_words for read in reads):
+        return table
+    # A model without special tokens can't look at them.
+    return replace(table, measures=tuple(m for m in table.measures if m.name != SPECIAL))
 
 
 def _habits(reads: Sequence[PieceMaps]) -> Habits:

@@ -131,8 +131,9 @@ def test_thresholds_heads_and_sentences(lab: LabPage) -> None:
     widget.locator("[data-control=unshuffle]").click()
     expect(widget.locator("[data-fact=shuffle]")).to_be_hidden()
 
-    light = pixels(widget)
+    light, size = pixels(widget), cell(widget, 1, 1).bounding_box()["width"]
     lab.set_theme("dark")
+    assert cell(widget, 1, 1).bounding_box()["width"] == size
     assert widget.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(21, 23, 28)"
     assert pixels(widget) != light
     lab.set_theme("light")

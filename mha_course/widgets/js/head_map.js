@@ -49,7 +49,8 @@ function render({ model, el }) {
         "div", { class: "mha-headmap-map" }, gridHolder,
         node("p", { class: "mha-note" }, "A corner shows a second role. No mark: no role passes its threshold. Click a head, or Tab to the map: arrow keys move, Enter chooses."),
         reset,
-        chart.layers <= 3 ? summary.element : null,
+        // Of a small map there is room to say it all at once.
+        chart.layers <= 3 ? summary.element : node("details", { class: "mha-summary-more" }, node("summary", {}, "the heads of each role as a list"), summary.element),
       ),
       strips.element,
     ),
@@ -142,7 +143,8 @@ function render({ model, el }) {
 
   function layout() {
     const wide = width >= 640;
-    grid.place(gridHolder.clientWidth || width);
+    // While JupyterLab changes its theme nothing has a width: then the last one holds.
+    if (gridHolder.clientWidth) grid.place(gridHolder.clientWidth - 8);
     strips.place();
     // A long sentence needs a larger map, so that its cells can be labelled: then the arcs stand above it.
     const wanted = frame ? Math.max(330, 18 * frame.n + 90) : 330;
