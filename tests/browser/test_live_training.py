@@ -121,6 +121,20 @@ def test_interrupt_stops_and_the_same_cell_goes_on(closing: LabPage) -> None:
     assert step(again) >= stood
 
 
+def test_a_restarted_kernel_is_noticed_while_it_trains(closing: LabPage) -> None:
+    lab = closing
+    widget = notebook(lab, "live_restart.ipynb", SHORT.format(steps=STEPS, seed=3), "live")
+    button(widget).click()
+    expect(widget).to_have_attribute("data-state", "running", timeout=SOON)
+    lab.menu("Kernel", "Restart Kernel…")
+    lab.page.locator(".jp-Dialog button", has_text="Restart").first.click()
+    quiet = widget.locator(".mha-live-quiet")
+    expect(quiet).to_contain_text("run the cells from the top again", timeout=SOON)
+    lab.run_all(120)
+    expect(widget).to_have_attribute("data-state", "new")
+    expect(quiet).to_have_count(0)
+
+
 def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
     page.server.write_notebook("live_narrow.ipynb", [SHORT.format(steps=20, seed=4), "live"])

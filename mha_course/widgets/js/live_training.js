@@ -9,6 +9,9 @@ const LIVE_BUTTON = {
   stopped: ["Go on", "start"], finished: ["Finished", null], failed: ["Start again", "start"],
 };
 
+// A training at work reports every second or so. After this long without a word its kernel may be gone.
+const QUIET_AFTER = 20000;
+
 function liveWords(found, steps) {
   const { state, step, seconds, drawn, sentences } = found;
   const stood = `step ${withCommas(step)} of ${withCommas(steps)}`;
@@ -123,7 +126,20 @@ function render({ model, el }) {
     say(held.length ? `${found.state}; roles held: ${held.join(", ")}` : found.state);
   }
 
+  // A restarted kernel takes the training with it, and nothing comes that would say so.
+  const quiet = node("p", { class: "mha-box mha-box-warn mha-live-quiet", role: "status" });
+  let heard = performance.now();
+  const listening = setInterval(() => {
+    const seconds = Math.round((performance.now() - heard) / 1000);
+    const atWork = found && ["starting", "running", "stopping"].includes(found.state);
+    if (!atWork || 1000 * seconds < QUIET_AFTER) return void quiet.remove();
+    setText(quiet, `Nothing heard from the training for ${seconds} s. If the kernel was restarted, run the cells from the top again.`);
+    if (!quiet.isConnected) root.append(quiet);
+  }, 5000);
+
   const answers = connect(model, root, [], (header) => {
+    heard = performance.now();
+    quiet.remove();
     paint(header);
     return true;
   });
@@ -135,6 +151,7 @@ function render({ model, el }) {
   resized.observe(root);
   answers.draw();
   return () => {
+    clearInterval(listening);
     answers.stop();
     stopTheme();
     resized.disconnect();
