@@ -7,11 +7,13 @@ const FOLLOWS = {
   place: "follows the place", word: "follows the word", neither: "neither, in half of them", "cannot tell": "too few words can tell",
 };
 
+const FOLLOW_SHARES = { place: "◇ as far as before", word: "○ same word as before" };
+
 function followTable() {
   const body = node("tbody", {});
   const element = node(
     "table", { class: "mha-compare-table" },
-    node("thead", {}, node("tr", {}, ...["head", "◇ as far as before", "○ same word as before", "words that can tell", ""].map((text) => node("th", { scope: "col" }, text)))),
+    node("thead", {}, node("tr", {}, ...["head", ...Object.values(FOLLOW_SHARES), "words", ""].map((text) => node("th", { scope: "col" }, text)))),
     body,
   );
 
@@ -21,7 +23,7 @@ function followTable() {
     bar.style.width = `${100 * value}%`;
     const tick = node("div", { class: "mha-compare-chance", title: `anywhere at random: ${chance.toFixed(2)}` });
     tick.style.left = `${100 * chance}%`;
-    return node("td", { "data-share": kind, "data-value": asked ? value.toFixed(3) : "" },
+    return node("td", { "data-share": kind, "data-label": FOLLOW_SHARES[kind], "data-value": asked ? value.toFixed(3) : "" },
       node("div", { class: "mha-compare-track" }, bar, asked ? tick : null), asked ? `${value.toFixed(2)} ` : "–", asked ? node("small", {}, `${count} of ${asked}`) : null);
   }
 
@@ -33,7 +35,7 @@ function followTable() {
       node("th", { scope: "row" }, name),
       share(of("place"), asked, of("place_chance"), "place"),
       share(of("word"), asked, of("word_chance"), "word"),
-      node("td", {}, `${asked} of ${of("rows")}`, node("small", {}, itself)),
+      node("td", {}, `${asked} of ${of("rows")} can tell`, node("small", {}, itself)),
       node("td", { "data-verdict": judged ? of("verdict") : "" }, judged ? FOLLOWS[of("verdict")] : "one order alone says little"),
     );
   }
