@@ -29,6 +29,8 @@ def points(
 ) -> Picture:
     """Draw each place as a chip with its label; near chips are near places, so both axes have one scale.
 
+    Chips that would cover each other are moved apart, as little as that takes.
+
     places: (n, 2), finite; the axes carry no numbers. labels: what stands on each chip, short. groups: (n,)
     for each the index of its group from 0, shown from 1 in the legend as group_name 1, group_name 2, ...
     width, height: px of the drawing inside title and note.
@@ -52,13 +54,16 @@ def points(
     span = np.maximum(high - low, 1e-12)
     scale = float((inner / span).min())
     middle = (low + high) / 2
+    flat = np.stack([(xy[:, 0] - middle[0]) * scale, (middle[1] - xy[:, 1]) * scale], 1)
+    half = np.array([width - 4, room - 4]) / 2 - np.stack(
+        [np.array(widths) / 2, np.full(len(xy), _CHIP / 2)], 1
+    )
+    spots = _apart(flat, np.array(widths), half) + np.array([width / 2, room / 2])
 
     def paint(canvas: Canvas, x0: float, y0: float) -> None:
         canvas.rect(x0, y0, width, room, "raised", "line", 1, radius=6, z=0.5)
-        for i, (x, y) in enumerate(xy):
-            px = x0 + width / 2 + (x - middle[0]) * scale
-            py = y0 + room / 2 - (y - middle[1]) * scale
-            _chip(canvas, px, py, widths[i], names[i], of[i])
+        for i, (px, py) in enumerate(spots):
+            _chip(canvas, x0 + px, y0 + py, widths[i], names[i], of[i])
         for row, entries in enumerate(legend):
             at, level = x0, y0 + room + 22 + _LEGEND_ROW * row
             for place, words in entries:
@@ -74,6 +79,28 @@ def _chip(canvas: Canvas, x: float, y: float, width: float, text: str, group: in
     canvas.rect(x - width / 2, y - _CHIP / 2, width, _CHIP, fill, "surface", 1.5, radius=4, z=4)
     if text:
         canvas.text(x, y, text, 11, themes.text_on(fill), ha="center", bold=True)
+
+
+def _apart(places: np.ndarray, widths: np.ndarray, half: np.ndarray, rounds: int = 300) -> np.ndarray:
+    """Centres of chips (n, 2) pushed apart, along the axis on which less is needed, until none overlap.
+
+    half: (n, 2), how far from the middle each centre may lie. Equal places part by their order.
+    """
+    found = places.astype(float).copy()
+    for _ in range(rounds):
+        step = found[:, None] - found
+        room = np.stack([(widths[:, None] + widths) / 2 + 1, np.full((len(found),) * 2, _CHIP + 1)], -1)
+        missing = room - np.abs(step)
+        overlap = (missing > 0.01).all(-1) & ~np.eye(len(found), dtype=bool)
+        if not overlap.any():
+            break
+        order = np.sign(np.arange(len(found))[:, None] - np.arange(len(found)))[..., None]
+        way = np.where(np.abs(step) > 1e-9, np.sign(step), order)
+        across = (missing[..., 0] <= missing[..., 1])[..., None] == np.array([True, False])
+        push = np.where(across & overlap[..., None], way * missing / 2, 0)
+        found += push.sum(1) / np.maximum(1, overlap.sum(1))[:, None]
+        found = np.clip(found, -half, half)
+    return found
 
 
 def _entry(words: str) -> float:
