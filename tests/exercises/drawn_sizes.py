@@ -12,6 +12,7 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import draw, numbered
 from mha_course.exercises.lessons.lesson_01 import drawn_mask
 from mha_course.exercises.lessons.lesson_04_heads import projected
+from mha_course.exercises.lessons.lesson_11_resemblance import drawn_distances, drawn_orders
 
 Arguments = tuple[Any, ...]
 Call = Callable[["Sizes"], Arguments]
@@ -127,6 +128,46 @@ def _hits(s: Sizes) -> Arguments:
     return torch.rand(s.n + s.m, s.h, generator=s.g) * asked[:, None], asked
 
 
+def _special(s: Sizes) -> Arguments:
+    """Special pieces at both ends, or in front only."""
+    n = s.n + s.m + 2
+    special = torch.arange(n) == 0
+    special[n - 1] = bool(s.d_v % 2)
+    scores = 2 * s.tensor(s.h, n, n)
+    scores[:, :, 0] += 1.5
+    return scores.softmax(-1), s.d_k - 6, special
+
+
+def _tags(s: Sizes) -> Arguments:
+    drawn = torch.randint(1 + s.h // 2, (s.n + s.m,), generator=s.g).tolist()
+    drawn[0] *= s.b % 2  # now and then the first word has the tag
+    return ["NOUN" if tag == 0 else f"tag {tag}" for tag in drawn], "NOUN"
+
+
+def _some_zeros(s: Sizes, *shape: int) -> Tensor:
+    """Rows that sum to 1, with zeros in them; the last weight of a row is none."""
+    hidden = torch.rand(shape, generator=s.g) < 0.3
+    hidden[..., -1] = False
+    return (2 * s.tensor(*shape)).masked_fill(hidden, float("-inf")).softmax(-1)
+
+
+def _pieces(s: Sizes) -> Arguments:
+    sizes = torch.randint(1, 4, (s.n,), generator=s.g).tolist()
+    sizes[s.m % s.n] += 1
+    word_of = [-1, *(word for word, size in enumerate(sizes) for _ in range(size)), -1]
+    return (2 * s.tensor(s.h, len(word_of), len(word_of))).softmax(-1), word_of
+
+
+def _counted_words(s: Sizes) -> Arguments:
+    n = s.n + s.m
+    return (2 * s.tensor(s.h, n, n)).softmax(-1), torch.randint(n, (n,), generator=s.g)
+
+
+def _relabelings(s: Sizes) -> Arguments:
+    layers = torch.arange(s.n + s.m) % (2 + (s.n + s.m > 5))
+    return drawn_distances(s.g, layers, 1), layers, drawn_orders(s.g, layers, s.d_v)
+
+
 CALLS: dict[str, Call] = {
     "token_ids": _tokens,
     "softmax_rows": lambda s: (s.tensor(s.n, s.m),),
@@ -168,4 +209,11 @@ CALLS: dict[str, Call] = {
     "argmax_share": lambda s: (s.tensor(s.h, s.n, s.n).softmax(-1), _targets(s, s.n)),
     "best_fixed_offset": _distant_targets,
     "held_out_score": _hits,
+    "offset_score": _special,
+    "nearest_with_tag": _tags,
+    "row_evenness": lambda s: (_some_zeros(s, s.h, s.n, s.m),),
+    "pieces_to_words": _pieces,
+    "rarest_word_share": _counted_words,
+    "jensen_shannon": lambda s: (_some_zeros(s, s.b, s.n, s.m), _some_zeros(s, s.b, s.n, s.m)),
+    "permutation_p": _relabelings,
 }

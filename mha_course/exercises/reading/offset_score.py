@@ -1,0 +1,78 @@
+"""What wrong scores for an offset count: lesson 08's ways, and what is done with special pieces."""
+
+from __future__ import annotations
+
+import functools
+
+import torch
+from torch import Tensor
+
+from mha_course.exercises.mistakes.of_offset_score import (
+    OFFSET_SCORE_MISTAKES,
+    Taken,
+    cut,
+    offset_score_with,
+)
+from mha_course.exercises.reading.known_ways import ways_of
+from mha_course.exercises.reading.offset_shares import OFFSET_SHARES
+from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
+
+
+def _rows_cut(weights: Tensor, special: Tensor) -> Taken:
+    every = torch.ones_like(special)
+    return weights, ~special, every
+
+
+def _columns_cut(weights: Tensor, special: Tensor) -> Taken:
+    every = torch.ones_like(special)
+    return weights.masked_fill(special, -1.0), every, ~special
+
+
+def _targets_cut(weights: Tensor, special: Tensor) -> Taken:
+    every = torch.ones_like(special)
+    return weights, every, ~special
+
+
+def _first_cut(weights: Tensor, special: Tensor) -> Taken:
+    return cut(weights, torch.arange(len(special)) == 0)
+
+
+def _ends_cut(weights: Tensor, special: Tensor) -> Taken:
+    ends = torch.zeros_like(special)
+    ends[[0, -1]] = True
+    return cut(weights, ends)
+
+
+_TAKES = (
+    *ways_of(OFFSET_SCORE_MISTAKES, "take"),
+    Way(
+        "The rows of special pieces are left out; a row may still look at one, and count for one.", _rows_cut
+    ),
+    Way("The columns of special pieces are left out; their rows are still counted.", _columns_cut),
+    rare("Rows beside special pieces are left out; the special pieces stay.", _targets_cut),
+    rare("Only the first piece is taken out, whatever `special` says.", _first_cut),
+    rare("The first and the last piece are taken out, whatever `special` says.", _ends_cut),
+)
+
+
+@functools.cache
+def _more() -> tuple[tuple[Tensor, int, Tensor], ...]:
+    """Maps with many hits at the offset, which is other than in the cases, and a sink in front."""
+    g = torch.Generator().manual_seed(37)
+    drawn = []
+    for h, n, offset, last in ((3, 15, -4, 1), (5, 12, 3, 2), (2, 16, -1, 0), (4, 13, 1, 1)):
+        special = torch.zeros(n, dtype=torch.bool)
+        special[[0, *range(n - last, n)]] = True
+        scores = torch.randn(h, n, n, generator=g)
+        q = torch.arange(n)
+        scores[:, q, (q + offset) % n] += 4 * torch.rand(h, n, generator=g)
+        scores[:, :, 0] += 3 * torch.rand(h, n, generator=g)
+        drawn.append((scores.softmax(-1), offset, special))
+    return tuple(drawn)
+
+
+OFFSET_SCORE = Recipe(
+    offset_score_with,
+    (Slot("take", "which rows and columns are taken out.", _TAKES), *OFFSET_SHARES.slots),
+    _more,
+)
