@@ -91,6 +91,9 @@ class MultiHeadAttention(nn.Module):
     each shared by h / n_kv_heads query heads (h when left out; 1 is multi-query attention).
     bias: whether the four projections add one. dropout: share of the weights dropped in training.
 
+    gate: None, or a module that gets the heads (b, h, n_q, d_v) before they are merged and returns as many,
+    scaled or replaced (see `heads/gating.py`).
+
     Raises: ValueError when d_model is not divisible by h (and d_k or d_v is left out), when h is not
     a multiple of n_kv_heads, and for sizes below 1 or a dropout outside [0, 1).
     Source: Vaswani et al. 2017, section 3.2.2; shared heads: Ainslie et al. 2023.
@@ -116,6 +119,7 @@ class MultiHeadAttention(nn.Module):
         self.w_k = nn.Linear(d_model, self.n_kv_heads * self.d_k, bias=bias)
         self.w_v = nn.Linear(d_model, self.n_kv_heads * self.d_v, bias=bias)
         self.w_o = nn.Linear(h * self.d_v, d_model, bias=bias)
+        self.register_module("gate", None)
         _initialise(self.w_q, self.w_k, self.w_v, self.w_o)
 
     def forward(
@@ -144,7 +148,7 @@ class MultiHeadAttention(nn.Module):
             empty = ~mask.any(dim=-1, keepdim=True)
             heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty, dropout_p=dropout_p)
             heads = heads.masked_fill(empty, 0.0)
-        return self.w_o(merge_heads(heads))
+        return self.w_o(merge_heads(heads if self.gate is None else self.gate(heads)))
 
     def trace(
         self,
@@ -160,6 +164,7 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         heads = F.dropout(weights, self.dropout, self.training) @ v
+        heads = heads if self.gate is None else self.gate(heads)
         concat = merge_heads(heads)
         # Rows i * d_v .. (i + 1) * d_v - 1 of W_O belong to head i, and nn.Linear stores W_O transposed.
         w_o = self.w_o.weight.T.view(self.h, self.d_v, self.d_model)
@@ -201,10 +206,17 @@ class MultiHeadAttention(nn.Module):
         _check_inputs(key, key, value, self.d_model, self.w_k)
         return self._known(key, value)
 
+    def queries(self, query: Tensor, start: int = 0) -> Tensor:
+        """(b, h, n_q, d_k) of query (b, n_q, d_model). start: the first one's position, for rotary layers."""
+        return split_heads(self.w_q(query), self.h)
+
+    def shared_keys_and_values(self, key: Tensor, value: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """Keys (b, n_kv_heads, n_k, d_k) and values (b, n_kv_heads, n_k, d_v), before they are shared out."""
+        return split_heads(self.w_k(key), self.n_kv_heads), split_heads(self.w_v(value), self.n_kv_heads)
+
     def _known(self, key: Tensor, value: Tensor) -> KeysAndValues:
-        k = repeat_kv_heads(split_heads(self.w_k(key), self.n_kv_heads), self.h)
-        v = repeat_kv_heads(split_heads(self.w_v(value), self.n_kv_heads), self.h)
-        return KeysAndValues(k, v)
+        k, v = self.shared_keys_and_values(key, value)
+        return KeysAndValues(repeat_kv_heads(k, self.h), repeat_kv_heads(v, self.h))
 
     def _project_and_split(
         self, query: Tensor, key: Tensor | KeysAndValues | None, value: Tensor | None, mask: Tensor | None
@@ -217,8 +229,10 @@ class MultiHeadAttention(nn.Module):
             query, key, value = _fill_in(query, key, value)
             _check_inputs(query, key, value, self.d_model, self.w_q)
             known = self._known(key, value)
-        mask = expand_mask(mask, query.shape[0], self.h, query.shape[1], known.k.shape[2])
-        return split_heads(self.w_q(query), self.h), known.k, known.v, mask
+        n_q, n_k = query.shape[1], known.k.shape[2]
+        mask = expand_mask(mask, query.shape[0], self.h, n_q, n_k)
+        # As in causal_mask, the queries are the last of the keys' tokens.
+        return self.queries(query, n_k - n_q), known.k, known.v, mask
 
     def _check_fit(self, query: Tensor, known: KeysAndValues) -> None:
         b, h, _, d_k = known.k.shape

@@ -1,0 +1,57 @@
+"""Heads over several devices: each holds a part of the heads, and the outputs are added up.
+
+W_Q, W_K and W_V are split by columns, so every device computes whole heads and needs no other; W_O is split
+by rows, so every device gets its heads' share of the output, and the all-reduce is the sum of these shares.
+Source: Shoeybi et al. 2019; ColumnParallelLinear and RowParallelLinear of the LLaMA 3 code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from mha_course.layers import MultiHeadAttention
+from mha_course.sizes import check_sizes
+from mha_course.variants.some_heads import layer_of_heads
+
+
+def shards(layer: MultiHeadAttention, devices: int) -> list[MultiHeadAttention]:
+    """Cut a layer into one for each device: h / devices heads and n_kv_heads / devices key/value heads each.
+
+    The bias of W_O stays with the first device, else it would be added once for each.
+    Raises: ValueError when heads or key/value heads can't be shared out evenly.
+    """
+    check_sizes(devices=devices)
+    for name in ("h", "n_kv_heads"):
+        if (count := getattr(layer, name)) % devices:
+            raise ValueError(f"{name}={count} can't be shared out evenly to {devices} devices.")
+    each = layer.h // devices
+    parts = [layer_of_heads(layer, range(i * each, (i + 1) * each)) for i in range(devices)]
+    for part in parts[1:]:
+        part.w_o.bias = None
+    return parts
+
+
+def all_reduce(partial: Sequence[Tensor]) -> Tensor:
+    """The sum of what the devices computed, which after an all-reduce every one of them has."""
+    return torch.stack(list(partial)).sum(0)
+
+
+def sharded_forward(parts: Sequence[MultiHeadAttention], x: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The layer's output, computed on simulated devices: each gets all of x, one sum at the end.
+
+    x: (b, n, d_model). Returns: like x, equal to the whole layer's output up to rounding.
+    """
+    return all_reduce([part(x, mask=mask) for part in parts])
+
+
+def all_reduce_bytes(b: int, n: int, d_model: int, devices: int, bytes_per_number: int = 2) -> int:
+    """Bytes that each device sends when the outputs are added up in a ring.
+
+    2 (devices - 1) / devices times b n d_model s: each part of the output goes round twice. Rounded up.
+    Source: Patarasuk and Yuan 2009.
+    """
+    check_sizes(b=b, n=n, d_model=d_model, devices=devices, bytes_per_number=bytes_per_number)
+    return -(-2 * (devices - 1) * b * n * d_model * bytes_per_number // devices)
