@@ -281,6 +281,11 @@ def _parts(returned: Returned, want: Tensor, have: Tensor) -> Finding | None:
             right = [str(counted(word, i)) for i, no in enumerate(bad.tolist()) if not no]
             one = len(right) == 1
             some = f"{word if one else _plural(word)} {in_a_row(right)} {'is' if one else 'are'} right"
+            empty = have.movedim(axis, 0)[bad]
+            if have.is_floating_point() and not bool(empty.any()):
+                rest = "the other is" if int(bad.sum()) == 1 else "the others are"
+                says = f"Of {want.shape[axis]} {_plural(word)}, {some}; {rest} all 0, and never filled."
+                return Finding("never-filled", says, look="where a loop starts and ends.")
             what = "length" if returned.kind == "numbers" else "shape"
             says = f"The {what} is right. Of {want.shape[axis]} {_plural(word)}, {some}, the others wrong."
             return Finding(

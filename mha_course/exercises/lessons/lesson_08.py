@@ -11,14 +11,13 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_position_heads import OFFSET_MISTAKES, QUERY_MISTAKES
 from mha_course.exercises.mistakes.of_position_kernel import KERNEL_MISTAKES
 from mha_course.exercises.mistakes.of_positions import ENCODING_MISTAKES, SHIFT_MISTAKES
+from mha_course.exercises.reading.counted_hits import read_offset_shares
 from mha_course.exercises.reading.encoding import read_encoding
 from mha_course.exercises.reading.encoding_steps import ENCODING
-from mha_course.exercises.reading.kernel import KERNEL
-from mha_course.exercises.reading.offset_shares import OFFSET_SHARES
-from mha_course.exercises.reading.offsets import read_offsets
-from mha_course.exercises.reading.position_queries import QUERIES
+from mha_course.exercises.reading.kernel_probes import read_kernel
+from mha_course.exercises.reading.query_rows import read_query_rows
 from mha_course.exercises.reading.shift_steps import SHIFT
-from mha_course.exercises.reading.turns import read_queries, read_shift
+from mha_course.exercises.reading.turns import read_shift
 from mha_course.positions import angular_frequencies
 from mha_course.positions import shift_matrix as _shift
 from mha_course.positions import sinusoidal_encoding as _encoding
@@ -230,7 +229,7 @@ EXERCISES = (
         ),
         why="Only the difference of the angles is left. So absolute positions can serve relative looks.",
         twins=("positions.position_kernel",),
-        readers=(KERNEL.read,),
+        readers=(read_kernel,),
     ),
     Exercise(
         name="previous_token_queries",
@@ -256,7 +255,7 @@ EXERCISES = (
         ),
         why="Scores are beta κ(p - 1 - s), largest at s = p - 1. Everything here is one matrix: W_Q.",
         twins=("models.position_head.position_head", "models.hand_set.offset_head"),
-        readers=(QUERIES.read, read_queries),
+        readers=(read_query_rows,),
     ),
     Exercise(
         name="offset_scores",
@@ -287,6 +286,6 @@ EXERCISES = (
             ),
         ),
         why="With it one can ask a trained model whether any of its heads is positional, as lesson 11 will.",
-        readers=(OFFSET_SHARES.read, read_offsets),
+        readers=(read_offset_shares,),
     ),
 )

@@ -15,8 +15,8 @@ from mha_course.exercises.mistakes.of_layer_norm import NORM_MISTAKES
 from mha_course.exercises.mistakes.workbench import hide_with_large_negative
 from mha_course.exercises.reading.cross import read_cross
 from mha_course.exercises.reading.decoder_masks import read_decoder_mask
-from mha_course.exercises.reading.feed import FEED
-from mha_course.exercises.reading.norm import NORM
+from mha_course.exercises.reading.feed_probes import read_feed
+from mha_course.exercises.reading.norm_probes import read_norm
 from mha_course.exercises.reading.shifted import read_shifted
 
 
@@ -175,7 +175,7 @@ EXERCISES = (
         ),
         why="No token sees another one here, nor another sentence; so a batch of one gives the same.",
         twins=("transformer.Residual.forward",),
-        readers=(NORM.read,),
+        readers=(read_norm,),
     ),
     Exercise(
         name="feed_forward",
@@ -197,7 +197,7 @@ EXERCISES = (
         ),
         why="The same two maps serve every token. Words meet in attention; here each is worked on alone.",
         twins=("transformer.FeedForward.forward",),
-        readers=(FEED.read,),
+        readers=(read_feed,),
     ),
     Exercise(
         name="shift_right",

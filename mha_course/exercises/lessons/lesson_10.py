@@ -10,11 +10,11 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_scores import HELD_OUT_MISTAKES, OFFSET_MISTAKES, SHARE_MISTAKES
 from mha_course.exercises.mistakes.of_training import LOSS_MISTAKES, RATE_MISTAKES
-from mha_course.exercises.reading.fixed_offset import OFFSET
-from mha_course.exercises.reading.held_out import HELD_OUT
-from mha_course.exercises.reading.loss import LOSS
+from mha_course.exercises.reading.counted_hits import read_shares
+from mha_course.exercises.reading.held_out_probes import read_held_out
+from mha_course.exercises.reading.loss_probes import read_loss
 from mha_course.exercises.reading.rates import read_rates
-from mha_course.exercises.reading.shares import SHARES
+from mha_course.exercises.reading.smallest import read_fixed_offset
 
 NONE = -100  # no answer is asked for here
 
@@ -204,7 +204,7 @@ EXERCISES = (
         ),
         twins=(),
         why="Padding has no right answer. Counted, it could be most of the loss of a batch.",
-        readers=(LOSS.read,),
+        readers=(read_loss,),
     ),
     Exercise(
         name="argmax_share",
@@ -232,7 +232,7 @@ EXERCISES = (
             ),
         ),
         why="A score of a head is a share of words, so its denominator is the words that were asked.",
-        readers=(SHARES.read,),
+        readers=(read_shares,),
     ),
     Exercise(
         name="best_fixed_offset",
@@ -260,7 +260,7 @@ EXERCISES = (
             ),
         ),
         why="A determiner stands right before its noun half of the time. A head has to beat that.",
-        readers=(OFFSET.read,),
+        readers=(read_fixed_offset,),
     ),
     Exercise(
         name="held_out_score",
@@ -287,6 +287,6 @@ EXERCISES = (
             ),
         ),
         why="The best of many heads is lucky as well as good. On other sentences the luck is gone.",
-        readers=(HELD_OUT.read,),
+        readers=(read_held_out,),
     ),
 )

@@ -122,13 +122,25 @@ def _turned_condition(evidence: Evidence, i: int) -> Finding | None:
     )
 
 
+def _padding_counts(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
+    """Whether hidden source words still change the output."""
+    y, memory, *others, mask = evidence.cases[i].fresh()
+    hidden = ~mask[:, 0, 0]
+    memory[hidden] = memory[hidden] * 0.5 + 1
+    out, old = call((y, memory, *others, mask)), evidence.got[i].leaves[0]
+    if out.error is not None or out.leaves[0].shape != old.shape or close(out.leaves[0], old):
+        return None
+    says = "Padding still counts: other numbers in hidden source words change the output."
+    return Finding("hidden-keys-count", says, look="what makes the score of a hidden word vanish.")
+
+
 def read_cross(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
     """The steps done otherwise where they are known; else what is seen of it as a layer that asks itself."""
     found = CROSS.read(evidence, i, call)
     if found or evidence.got[i].leaves[0].shape != evidence.expected[i].leaves[0].shape:
         return found
     if any(argument is not None for argument in evidence.cases[i].arguments[7:]):
-        return _turned_condition(evidence, i)
+        return _turned_condition(evidence, i) or _padding_counts(evidence, i, call)
     if of_the_whole(evidence, i):
         return None
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.mistakes.workbench import once
 from mha_course.exercises.outcome import Outcome, close, differing
-from mha_course.exercises.reading.rates_ways import CHOICES, COUNTS, DONES, FALLS, RISES, TURNS
+from mha_course.exercises.reading.rates_ways import CHOICES, COUNTS, DONES, FALLS, GIVEN, RISES, TURNS
 from mha_course.exercises.reading.recipes import Recipe, Slot, Step, of_the_whole
 from mha_course.exercises.witness import number as shown
 
@@ -41,6 +41,7 @@ def rates_with(
     steps: int,
     warm_up: int,
     *,
+    given: Step = lambda steps, warm_up: (steps, warm_up),
     count: Step = lambda s: torch.arange(1, s + 1),
     rise: Step = _rise,
     done: Step = _done,
@@ -50,7 +51,8 @@ def rates_with(
     finish: Step = lambda r: r,
 ) -> Tensor:
     """The learning rates with the steps given; without any they are right: (steps,)."""
-    i = once(count, steps).float()
+    length, (steps, warm_up) = steps, given(steps, warm_up)
+    i = once(count, length).float()
     up = once(rise, i, warm_up, steps) + torch.zeros_like(i)
     behind = once(done, i, warm_up, steps, up)
     down = once(fall, behind, i, warm_up, steps) + torch.zeros_like(i)
@@ -66,6 +68,7 @@ RATES = Recipe(
         Slot("done", "`done`: 0 at update `warm_up`, 1 at the last.", DONES),
         Slot("rising", "the condition that chooses between the two pieces.", TURNS),
         Slot("choose", "how the two pieces become one.", CHOICES),
+        Slot("given", "where `steps` and `warm_up` are used.", GIVEN),
         Slot("count", "the number of the first update.", COUNTS),
     ),
 )

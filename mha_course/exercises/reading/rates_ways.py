@@ -258,3 +258,13 @@ COUNTS = (
     Way("Updates are counted from 0.", lambda s: torch.arange(s)),
     Way("Updates are counted from 2.", lambda s: torch.arange(2, s + 2)),
 )
+GIVEN = (
+    rare(
+        "Everything is right for a warm-up of one update more.", lambda steps, warm_up: (steps, warm_up + 1)
+    ),
+    rare(
+        "Everything is right for a warm-up of one update less.", lambda steps, warm_up: (steps, warm_up - 1)
+    ),
+    rare("Everything is right for one update more in all.", lambda steps, warm_up: (steps + 1, warm_up)),
+    rare("Everything is right for one update less in all.", lambda steps, warm_up: (steps - 1, warm_up)),
+)

@@ -88,6 +88,13 @@ class Recipe:
         return None
 
 
+def beyond_recipes(evidence: Evidence, i: int) -> bool:
+    """Whether an answer has the shape and the kind that is wanted, and nothing simple explains it."""
+    want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
+    alike = want.shape == have.shape and have.is_floating_point() == want.is_floating_point()
+    return alike and len(evidence.got[i].leaves) == 1 and not of_the_whole(evidence, i)
+
+
 def of_the_whole(evidence: Evidence, i: int) -> bool:
     """Whether one thing was done to a right result at the end, which is told elsewhere."""
     want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
