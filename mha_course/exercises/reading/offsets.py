@@ -21,7 +21,7 @@ def read_offsets(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], O
     have, n = got[0].double(), weights.shape[-1]
     if not bool(have.any()):
         return None
-    for other in range(-n + 1, n):
+    for other in range(-n + 3, n - 2):  # with fewer queries shares are equal by chance
         if other != offset and close(_shares(weights, other), have):
             says = f"These are the shares for offset {other}; {offset} was asked for."
             return Finding("another-offset", says, look="how the target of a query is made of its position.")

@@ -53,19 +53,6 @@ def inpl(s, w):
     return o
 
 
-def lamb(s, w):
-    o = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
-    sch = torch.optim.lr_scheduler.LambdaLR(
-        o, lambda e: (e + 1) / w if e < w else (1 + math.cos(math.pi * (e + 1 - w) / (s - w))) / 2
-    )
-    r = []
-    for _ in range(s):
-        r.append(sch.get_last_lr()[0])
-        o.step()
-        sch.step()
-    return torch.tensor(r)
-
-
 WRONG = [
     ("counted-from-zero", P(rng=lambda s: range(s))),
     ("rise-too-short", P(rise=lambda i, s, w: i / (w + 1))),
@@ -85,7 +72,6 @@ RIGHT = [
     npx,
     catx,
     inpl,
-    lamb,
     lambda s, w: torch.minimum(
         torch.arange(1, s + 1) / w,
         torch.where(
