@@ -73,7 +73,8 @@ class Mistake:
 class Returned:
     """One thing that the function returns: its name, its axes as symbols, and what it is made of.
 
-    kind: float or bool (a tensor), number (one whole number), numbers (a list of whole numbers).
+    kind: float or bool (a tensor), number (one whole number), numbers (a list of whole numbers), share (one
+    number, in a tensor or not).
     """
 
     name: str

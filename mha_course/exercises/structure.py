@@ -107,9 +107,12 @@ def _type(returns: Sequence[Returned], got: Outcome) -> Finding | None:
             return Finding("wrong-device", f"The result lies {word}; the input lies on the CPU.")
         if word in ("", "numpy") or (word == "list" and kind == "numbers"):
             continue
-        if word in ("number", "bool") and kind == "number":
+        if word in ("number", "bool") and kind in ("number", "share"):
             continue
         if word == "mixed list" and kind == "numbers":
+            if "id" not in returns[i].name:
+                says = f"{got.stray}, not a whole number."
+                return Finding("not-a-whole-number", says, look="what is put into the list.")
             return Finding("not-an-id", f"{got.stray}, not an id.", look="what is put in for such a token.")
         if word == "exception":
             says = f"It returns an error as if it were a value: `{_code(got.shown)}`. Nothing stops."
@@ -245,4 +248,5 @@ def _count(n: int) -> str:
 
 
 def _wanted(kind: str) -> str:
-    return {"number": "one whole number", "numbers": "a list of whole numbers"}.get(kind, "a tensor")
+    words = {"number": "one whole number", "numbers": "a list of whole numbers", "share": "one number"}
+    return words.get(kind, "a tensor")

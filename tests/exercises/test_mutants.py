@@ -81,6 +81,29 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"sum\(dim=0\) -> .*mean\(dim=0\)$": "the largest sum has the largest mean",
         r"0::2 -> ::2$": "a slice starts at 0 by itself",
     },
+    "offset_score": {
+        r"w\.shape\[-1\] \| (-1 -> 1|1 -> 2|1 -> -1)$": "a map of a sentence with itself is square",
+        r"mean\(dim=-1\) \| (-1 -> 1|1 -> -1)$": "hits have two axes: axis 1 and axis -1 are the same",
+    },
+    "nearest_with_tag": {
+        r"\| j - i -> i - j$": "a distance has no sign",
+    },
+    "row_evenness": {
+        r"\| 1\.0 -> 2\.0$": "any logarithm does where the weight is 0",
+        r"entropy\.mean.*\| (-1 -> 1|1 -> -1)$": "entropies have two axes: axis 1 and axis -1 are the same",
+    },
+    "pieces_to_words": {
+        r"sum\(dim=-1, .*\| (-1 -> 1|1 -> -1)$": "a matrix has two axes: axis 1 and axis -1 are the same",
+    },
+    "rarest_word_share": {
+        r"mean\(dim=-1\) \| (-1 -> 1|1 -> -1)$": "hits have two axes: axis 1 and axis -1 are the same",
+    },
+    "permutation_p": {
+        # All distances together, and the number of pairs of each kind, are the same in every relabeling. So
+        # whatever grows with the sum between layers comes to the same share.
+        r"^other = .* -> ": "the diagonal is 0, and the number of pairs within is always the same",
+        r"^return distances.* \| .* -> ": "sums within and between add up to the same: either decides",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },

@@ -9,6 +9,8 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_divergence import DIVERGENCE_MISTAKES
 from mha_course.exercises.mistakes.of_relabeling import RELABELING_MISTAKES
 from mha_course.exercises.reading.divergence import DIVERGENCE
+from mha_course.exercises.reading.never import never
+from mha_course.exercises.reading.one_relabeling import read_one_relabeling
 from mha_course.exercises.reading.relabeling import RELABELING
 
 
@@ -125,6 +127,11 @@ EXERCISES = (
             "The middle is 0 only where both are, so it stays finite where p against q would not. It is the "
             "same both ways, which a distance between heads should be."
         ),
+        special=never(
+            Returned("divergence", ("rows",)),
+            "Everything is 0, as if p and q were the same: the terms cancel, or the result is cut off.",
+            "what is compared with what, and `//`.",
+        ),
         readers=(DIVERGENCE.read,),
     ),
     Exercise(
@@ -141,7 +148,7 @@ EXERCISES = (
         signature="permutation_p(distances, layers, orders) -> p",
         reference=permutation_p,
         inputs=_permutation_inputs,
-        returns=(Returned("p", ()),),
+        returns=(Returned("p", (), kind="share"),),
         mistakes=RELABELING_MISTAKES,
         hints=(
             "Write a function for the gap first. It takes the layer of each head, real or relabeled.",
@@ -155,6 +162,6 @@ EXERCISES = (
             "If labels meant nothing, the real ones would be one relabeling among many. The share says how "
             "unusual they are, without any assumption about distances."
         ),
-        readers=(RELABELING.read,),
+        readers=(RELABELING.read, read_one_relabeling),
     ),
 )

@@ -85,7 +85,7 @@ RELABELING_MISTAKES = (
     Mistake(
         "not-divided",
         _with(share=lambda hits, d: hits.sum()),
-        "This is how many relabelings there are. Their share is asked for.",
+        "This is the number of relabelings that reach the real gap. Their share is asked for.",
         "the last step.",
     ),
     Mistake(
@@ -102,10 +102,11 @@ RELABELING_MISTAKES = (
         "the two ones that are added.",
     ),
     Mistake(
-        "both-relabeled",
+        "all-counted",
         _with(relabeled=lambda d, layers, order: (d[order][:, order], layers[order])),
-        "Distances and layers are both put in the new order. Nothing changes, so every gap is the real one.",
-        "what is relabeled: one of the two.",
+        "Every relabeling is counted. Either nothing is relabeled, or distances and layers both "
+        "are, so that each gap is the real one.",
+        "what `gap` is given: new labels with the old distances.",
     ),
     Mistake(
         "rows-alone-moved",
@@ -114,9 +115,10 @@ RELABELING_MISTAKES = (
         "both axes of `distances`.",
     ),
     Mistake(
-        "heads-for-layers",
+        "none-counted",
         _with(relabeled=lambda d, layers, order: (d, order)),
-        "`orders` holds heads, not layers: each head then has a layer of its own, and no pair is within one.",
+        "No relabeling is counted, not even the first, which changes nothing. `orders` holds heads: taken "
+        "for layers, each head has one of its own, no pair is within one, and a mean over nothing is NaN.",
         "what `orders[k, i]` is an index into.",
     ),
     Mistake(

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.mistakes.of_divergence import DIVERGENCE_MISTAKES, apart, divergence_with
+from mha_course.exercises.reading.divergence_letters import LETTERS
 from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
 
@@ -48,6 +49,8 @@ _MIDDLES = (
         "m is one number, the mean over all places. It should be (p + q) / 2.",
         lambda p, q: ((p + q) / 2).mean(-1, keepdim=True).expand_as(p),
     ),
+    rare("m is 2. It should be (p + q) / 2.", lambda p, q: torch.full_like(p, 2.0)),
+    rare("m is p + q, and that turned round: 2 / (p + q).", lambda p, q: 2 / (p + q)),
     rare("m is (p + q) // 2, which is 0.", lambda p, q: (p + q) // 2),
 )
 _TERMS = (
@@ -145,45 +148,7 @@ _TERMS = (
         "q's part compares q with p; m is the one to compare with.",
         lambda p, q, m: (apart(p, m), apart(q, p)),
     ),
-    rare("p is weighted by q.", lambda p, q, m: (torch.xlogy(q, p) - torch.xlogy(p, m), apart(q, m))),
-    rare(
-        "In p's part p log q takes the place of p log p.",
-        lambda p, q, m: (torch.xlogy(p, q) - torch.xlogy(p, m), apart(q, m)),
-    ),
-    rare(
-        "In q's part q log p takes the place of q log q.",
-        lambda p, q, m: (apart(p, m), torch.xlogy(q, p) - torch.xlogy(q, m)),
-    ),
-    rare(
-        "In q's part p log q takes the place of q log q.",
-        lambda p, q, m: (apart(p, m), torch.xlogy(p, q) - torch.xlogy(q, m)),
-    ),
-    rare(
-        "In p's part the middle is weighted by q.",
-        lambda p, q, m: (torch.xlogy(p, p) - torch.xlogy(q, m), apart(q, m)),
-    ),
-    rare(
-        "In q's part the middle is weighted by p.",
-        lambda p, q, m: (apart(p, m), torch.xlogy(q, q) - torch.xlogy(p, m)),
-    ),
-    rare(
-        "p's part has m log m in the place of p log p.",
-        lambda p, q, m: (torch.xlogy(m, m) - torch.xlogy(p, m), apart(q, m)),
-    ),
-    rare(
-        "q's part has m log m in the place of q log q.",
-        lambda p, q, m: (apart(p, m), torch.xlogy(m, m) - torch.xlogy(q, m)),
-    ),
-    rare(
-        "p's part has m log p in the place of p log p.",
-        lambda p, q, m: (torch.xlogy(m, p) - torch.xlogy(p, m), apart(q, m)),
-    ),
-    rare("p's part has p log m in the place of p log p, so it is 0.", lambda p, q, m: (0 * p, apart(q, m))),
-    rare("q's part has q log m in the place of q log q, so it is 0.", lambda p, q, m: (apart(p, m), 0 * q)),
-    rare(
-        "q's part has m log q in the place of q log q.",
-        lambda p, q, m: (apart(p, m), torch.xlogy(m, q) - torch.xlogy(q, m)),
-    ),
+    *LETTERS,
 )
 _ADDS = (
     rare("The terms are not added up: there is one number for each place.", lambda t: t),

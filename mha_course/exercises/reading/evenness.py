@@ -13,6 +13,11 @@ from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
 
 
+def _logs(w: Tensor) -> Tensor:
+    """Logarithms, 0 where there is no weight."""
+    return w.where(w > 0, torch.tensor(1.0, dtype=w.dtype)).log()
+
+
 def _over_the_used(entropy: Tensor, w: Tensor) -> Tensor:
     """Only rows with more than one weight count."""
     wide = (w > 0).sum(-1) > 1
@@ -41,6 +46,13 @@ _TERMS = (
     rare("The logarithms alone are added up, without the minus.", lambda w: w.log()),
     Way("Weights are squared: 1 minus their sum is another measure than the entropy.", lambda w: w * (1 - w)),
     rare("The squares of the weights are added up; there is no logarithm.", lambda w: w * w),
+    rare("The weight is multiplied by itself, not by its logarithm.", lambda w: -w * w),
+    rare("Under the logarithm stands n_k, not the weight.", lambda w: -w * math.log(w.shape[-1])),
+    rare("The weight is multiplied by n_k, not by its logarithm.", lambda w: -w * w.shape[-1]),
+    rare("n_k stands in front of the logarithm, not the weight.", lambda w: -w.shape[-1] * _logs(w)),
+    rare("The logarithm is multiplied by itself, not by the weight.", lambda w: -(_logs(w) ** 2)),
+    rare("Weight and logarithm are added, not multiplied.", lambda w: -(w + _logs(w))),
+    rare("The weight is divided by its logarithm, not multiplied.", lambda w: -w / _logs(w)),
     rare("There is no logarithm: the weights of a row sum to 1.", lambda w: w),
     rare("There is no logarithm, and a minus: the weights of a row sum to 1.", lambda w: -w),
     rare("The logarithm is to base 10.", lambda w: -torch.xlogy(w, w) / math.log(10)),

@@ -143,6 +143,11 @@ _FINISH = (
         "Only words that have the tag themselves are in the list.",
         lambda found, tags, wanted: [j for j, t in zip(found, tags, strict=True) if t == wanted],
     ),
+    rare(
+        "Everything is -1: no word is ever found.",
+        lambda found, tags, wanted: [-1] * len(tags),
+        "what is compared with `wanted`, and `j != i`.",
+    ),
     rare("The list is in reverse order.", lambda found, tags, wanted: found[::-1]),
     rare("The last word is missing.", lambda found, tags, wanted: found[:-1]),
     rare("The first word is missing.", lambda found, tags, wanted: found[1:]),

@@ -131,6 +131,10 @@ _FINISHES = (
         lambda w, of: w * _pieces_in(of)[:, None] / _pieces_in(of),
     ),
     rare("The heads stand last.", lambda w, of: w.permute(1, 2, 0)),
+    rare(
+        "Rows are added up, then divided by a number made of all words, not by the pieces of each.",
+        lambda w, of: w * _pieces_in(of)[:, None] / sum(range(max(of) + 1)),
+    ),
     rare("The sum over all words is taken.", lambda w, of: w.sum(-1)),
     rare(
         "Weights are multiplied by the number of pieces of the word that is looked at.",

@@ -78,7 +78,6 @@ _GAPS = (
 )
 _RELABELED = (
     rare("The order is read backwards.", lambda d, layers, order: (d, layers[order.flip(0)])),
-    Way("The labels stay as they are: every gap is the real one.", lambda d, layers, order: (d, layers)),
     rare(
         "Columns of the distances are moved and rows are not.", lambda d, layers, order: (d[:, order], layers)
     ),

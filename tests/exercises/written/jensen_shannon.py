@@ -147,7 +147,7 @@ WRONG = [
 RIGHT = [looped, by_kl, by_entropies, by_functional, by_numpy, by_clamping, by_nansum]
 
 UNLISTED = [
-    ("nothing of the input", lambda p, q: torch.zeros(p.shape[:-1])),
+    ("as if p and q were the same", lambda p, q: torch.zeros(p.shape[:-1])),
     ("Absolute differences", lambda p, q: (p - q).abs().sum(-1) / 2),
     ("root of p · q", partial(by_kl, middle=lambda p, q: (p * q).sqrt())),
     ("q is compared with the middle twice|Only q", partial(by_kl, join=lambda a, b: b)),

@@ -183,7 +183,7 @@ RIGHT = [
 
 UNLISTED = [
     ("Only the first head", lambda w, offset, special: by_numpy(w, offset, special)[0]),
-    ("Everything is 0", lambda w, offset, special: torch.zeros(len(w))),
+    ("Every share is 0", lambda w, offset, special: torch.zeros(len(w))),
     ("rounded to one decimal", lambda w, offset, special: by_numpy(w, offset, special).round(decimals=1)),
     ("per cent", lambda w, offset, special: 100 * by_numpy(w, offset, special)),
     ("averaged", lambda w, offset, special: by_numpy(w, offset, special).mean().expand(len(w))),

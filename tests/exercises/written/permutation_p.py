@@ -94,6 +94,11 @@ def heads_moved(distances, layers, orders):
     return vector(distances, layers, orders, moved=True)
 
 
+def as_float(distances, layers, orders):
+    real = gap(distances, layers)
+    return sum(gap(distances, layers[o]) >= real for o in orders) / len(orders)
+
+
 def backwards(distances, layers, *, mean=statistics.fmean):
     return -gap(distances, layers, mean=mean)
 
@@ -157,12 +162,12 @@ WRONG = [
         "real-one-added",
         lambda d, layers, orders: by_numpy(d, layers, torch.cat([orders, torch.arange(len(layers))[None]])),
     ),
-    ("both-relabeled", all_at_once),
-    ("both-relabeled", lambda d, layers, orders: _both_looped(d, layers, orders)),
+    ("all-counted", all_at_once),
+    ("all-counted", lambda d, layers, orders: _both_looped(d, layers, orders)),
     ("rows-alone-moved", rows_moved),
     ("rows-alone-moved", partial(vector, moved=True, rows=True)),
-    ("heads-for-layers", own_layers),
-    ("heads-for-layers", lambda d, layers, orders: _labels_from(d, layers, orders)),
+    ("none-counted", own_layers),
+    ("none-counted", lambda d, layers, orders: _labels_from(d, layers, orders)),
     ("compared-with-zero", partial(looped, bound=0)),
     ("compared-with-zero", partial(vector, count=lambda gaps, real: gaps >= 0)),
     ("medians", partial(looped, of=partial(gap, mean=median))),
@@ -173,7 +178,7 @@ WRONG = [
     ("real-gap-returned", lambda d, layers, orders: torch.tensor(gap(d, layers))),
 ]
 
-RIGHT = [looped, vector, by_between, by_within, by_numpy, heads_moved]
+RIGHT = [as_float, looped, vector, by_between, by_within, by_numpy, heads_moved]
 
 UNLISTED = [
     ("exactly the real gap", partial(looped, better=operator.eq)),

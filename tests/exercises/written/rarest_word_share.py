@@ -146,8 +146,8 @@ RIGHT = [looped, by_mask, by_numpy, by_one_hot, by_isin, by_largest, by_head]
 
 UNLISTED = [
     ("Only the first head", lambda w, counts: by_numpy(w, counts)[0]),
-    ("Everything is 0", lambda w, counts: torch.zeros(len(w))),
-    ("smallest weight|Everything is 0", lambda w, counts: by_numpy(-w, counts)),
+    ("Every share is 0", lambda w, counts: torch.zeros(len(w))),
+    ("Every share is 0", lambda w, counts: by_numpy(-w, counts)),
     (
         "two largest",
         lambda w, counts: (counts[w.topk(2, -1).indices] == counts.min()).any(-1).float().mean(-1),
