@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
 from mha_course.models.beyond_length import TESTED, TRAINED, VOCABULARY, accuracy_from, train_on_short
 from mha_course.models.course_models import load_course_model
-from mha_course.positions import position_kernel, rotate_by_position
+from mha_course.positions import angular_frequencies, position_kernel, rotate_by_position
 from mha_course.text.course_language.gloss import PARTS, gloss
 from mha_course.text.course_language.grammar import draw_sentences
 from mha_course.training.record import TRAINING_SEED
@@ -59,6 +61,15 @@ def test_what_is_learned_on_short_sentences_reaches_so_far(kind: str) -> None:
     chance = 1 / VOCABULARY
     low, high = {"sinusoidal": (1.5 * chance, 0.6), "learned": (0, 2 * chance), "rotary": (0.85, 1)}[kind]
     assert low <= beyond <= high
+
+
+def test_rotary_heads_take_a_key_63_places_off_for_the_word_before() -> None:
+    """Rows 1 to 17 have one 62 ahead, rows 64 to 79 one 64 back; the rows between have none."""
+    turns = 63 * angular_frequencies(16)[:3].double() / (2 * math.pi)
+    assert (turns[[0, 2]] - turns[[0, 2]].round()).abs().max() < 0.03 < (turns[1] - turns[1].round()).abs()
+    right = train_on_short("rotary", seed=1).right
+    ahead, none, back = right[1:18].mean(), right[18:64].mean(), right[64:].mean()
+    assert ahead + 0.05 < none and back + 0.02 < none
 
 
 def test_unknown_kinds_are_refused() -> None:

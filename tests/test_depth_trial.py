@@ -77,7 +77,8 @@ def test_the_slope_of_the_first_block_vanishes_or_explodes(x: torch.Tensor) -> N
         slopes[kind] = [stack.attentions[i].w_v.weight.grad.norm().item() for i in (0, 23)]
     assert slopes["without both"][0] < 1e-10 < slopes["without both"][1]
     assert slopes["without norm"][0] > 1e7
-    for kind in ("pre-norm", "post-norm"):
+    # With a norm nothing vanishes, with a residual path or without.
+    for kind in ("pre-norm", "post-norm", "without residual"):
         assert 0.1 < slopes[kind][0] / slopes[kind][1] < 10
 
 
