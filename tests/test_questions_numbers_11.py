@@ -46,9 +46,7 @@ def test_an_even_head_finds_the_word_in_three_pieces() -> None:
     )
 
 
-def test_objects_and_adjectives_of_the_real_model() -> None:
-    assert round(best(measured("obj: dependent → head")), 2) == 0.73
-    assert "73 % of the objects" in told("11-parked")
+def test_no_head_passes_for_adjectives() -> None:
     amod = measured("amod: dependent → head")
     assert sum(len(layer) for layer in amod["values"]) == 72
     assert (round(best(amod), 2), round(amod["baseline"], 2), amod["rule"]) == (0.78, 0.71, "always +1")
