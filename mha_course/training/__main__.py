@@ -1,5 +1,6 @@
 """`python -m mha_course.training main` trains the course model, `sweep` all sizes, `translation` the
-translator; `controls`, `forming` and `patterns` record what becomes of heads. See data/README.md."""
+translator; `controls`, `forming` and `patterns` record what becomes of heads, `gates` which of them the main
+model can do without. See data/README.md."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ from mha_course.training.record import (
     told,
     word_counts,
 )
+from mha_course.training.record_gates import record_gates
 from mha_course.training.record_translation import (
     held_out_pairs,
     put_translator_card,
@@ -48,7 +50,8 @@ SCORED_SENTENCES = 1_000
 def main() -> None:
     """Read the command line, train what is missing, and say how it goes."""
     parser = argparse.ArgumentParser(prog="python -m mha_course.training", description=__doc__)
-    parser.add_argument("what", choices=["main", "sweep", "translation", "controls", "forming", "patterns"])
+    choices = ["main", "sweep", "translation", "controls", "forming", "patterns", "gates"]
+    parser.add_argument("what", choices=choices)
     parser.add_argument("--to", type=Path, default=DATA_FOLDER / "models", help="folder for the models")
     parser.add_argument(
         "--seeds",
@@ -67,6 +70,9 @@ def main() -> None:
         return
     if chosen.what == "controls":
         record_controls(chosen.to, SEEDS)
+        return
+    if chosen.what == "gates":
+        record_gates(chosen.to, SEEDS, _print)
         return
     swept = [GlossSizes(d_model=d, h=h, d_ff=2 * d) for d in WIDTHS for h in HEADS]
     if chosen.what == "forming":
