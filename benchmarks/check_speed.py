@@ -40,10 +40,11 @@ def of_one(name: str) -> None:
     answers = [*written.RIGHT, *(fn for _, fn in [*written.WRONG, *written.UNLISTED])]
     made = [mutant.fn for mutant in mutants(EXERCISES[name].reference)]
     times, vague, changed = [], 0, 0
-    arguments = EXERCISES[name].cases()[0]
+    cases = EXERCISES[name].cases()
     for i, fn in enumerate([*answers, *made]):
         # What an answer loads of PyTorch when it is first called is its own time.
-        run(fn, arguments.fresh(), EXERCISES[name].results, quiet=True)
+        for case in cases:
+            run(fn, case.fresh(), EXERCISES[name].results, quiet=True)
         start = time.perf_counter()
         verdict = check(name, fn)
         times.append(time.perf_counter() - start)

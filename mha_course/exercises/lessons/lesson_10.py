@@ -85,8 +85,8 @@ def _loss_inputs(g: Generator) -> list[Case]:
         return Case(label, (logits, answers), {"b": b, "n": n, "classes": classes}, **options)
 
     return [
-        case("with three sentences", 3, 6, 5, [6, 4, 2]),
-        case("with two sentences", 2, 7, 4, [3, 7]),
+        case("with three sentences", 3, 6, 7, [6, 4, 2]),
+        case("with two sentences", 2, 7, 3, [3, 7]),
         case("without padding", 2, 5, 3, [5, 5], edge=True),
         case("in float64", 2, 5, 6, [5, 3], dtype=torch.float64, required=False),
     ]

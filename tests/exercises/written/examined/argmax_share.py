@@ -58,10 +58,6 @@ WRONG = [
     ("shares-averaged", lambda w, t: (A(w) == t)[:, t >= 0].float().mean()),
     ("misses-counted", lambda w, t: (A(w) != t)[:, t >= 0].float().mean(1)),
     (
-        "smallest-weight",
-        lambda w, t: (w.masked_fill(torch.eye(len(t)).bool(), 9).argmin(-1) == t)[:, t >= 0].float().mean(1),
-    ),
-    (
         "more-than-half",
         lambda w, t: torch.stack(
             [(h[torch.arange(len(t)), t.clamp(min=0)][t >= 0] > 0.5).float().mean() for h in w]

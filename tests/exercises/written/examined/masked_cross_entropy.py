@@ -69,10 +69,6 @@ WRONG = [
     ),
     ("softmax-twice", lambda logits, a: gat(logits.softmax(-1), a)),
     ("softmax-twice", lambda logits, a: gat(logits.log_softmax(-1).exp(), a)),
-    (
-        "padding-as-class-0",
-        lambda logits, a: -logits.log_softmax(-1).gather(-1, (a % logits.shape[-1])[..., None]).mean(),
-    ),
     ("padding-as-class-0", lambda logits, a: gat(logits, a.clamp_(min=0))),
 ]
 
@@ -145,7 +141,11 @@ UNLISTED = [
         lambda logits, a: -flat(logits, a)[0].log_softmax(-1).max(-1).values.mean(),
     ),
     (
-        "Only places without an answer are looked at\\.",
+        "-100 is used as an index, counted from the end and round and round\\.",
+        lambda logits, a: -logits.log_softmax(-1).gather(-1, (a % logits.shape[-1])[..., None]).mean(),
+    ),
+    (
+        "For a single word with the logits 2, 0, 1 and the answer 0 the loss",
         W(lambda logits, a, p, m: -p[~m].mean() if (~m).any() else torch.tensor(0.0)),
     ),
     (
@@ -251,5 +251,9 @@ UNLISTED = [
     (
         "The logarithm is taken of 1 plus the probability\\.",
         W(lambda logits, a, p, m: -p.exp()[m].log1p().mean()),
+    ),
+    (
+        "With an answer for the first of two words only the loss should be",
+        W(lambda logits, a, p, m: gat(logits * m[..., None], a.clamp(min=0))),
     ),
 ]
