@@ -35,7 +35,7 @@ def read_treebank(path: Path, subtypes: bool = True, only_trees: bool = False) -
     by SpaceAfter=No. subtypes: keep "nmod:poss"; else it becomes "nmod". only_trees: leave sentences out
     whose heads are no tree with one root, instead of raising.
 
-    Raises: ValueError that names file and line when a line is not CoNLL-U.
+    Raises: ValueError that names file and line when a line is not CoNLL-U, or says that it is not UTF-8.
     Source: Universal Dependencies, CoNLL-U format (Buchholz and Marsi 2006 for its ancestor).
     """
     return list(_sentences(path, subtypes, only_trees))
@@ -98,7 +98,12 @@ class _NoTree(ValueError):
 def _sentences(path: Path, subtypes: bool, only_trees: bool) -> Iterator[TreebankSentence]:
     block = _Block()
     # splitlines() would also break lines at signs that may stand in a word, such as U+2028.
-    lines = path.read_text(encoding="utf-8-sig").split("\n")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise ValueError(
+            f"{path.name} is no text in UTF-8, as CoNLL-U files are: save it as UTF-8."
+        ) from None
     for number, line in enumerate([*lines, ""], 1):
         line, where = line.removesuffix("\r"), f"{path.name}, line {number}"
         if not line.strip(" \t"):

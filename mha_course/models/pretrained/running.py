@@ -30,6 +30,8 @@ class Runner:
         self._is_decoder = False
         probe = [(self._pad + 1 + i) % self._vocabulary() for i in range(_PROBE)]
         weights = self.run([probe])[0]
+        if not weights.isfinite().all():
+            raise ValueError(f"{name} gives weights that are no numbers (NaN): its file is damaged.")
         self.shape: tuple[int, int] = tuple(weights.shape[:2])
         self._is_decoder = not self._is_pair and not weights.triu(1).any()
         if self._is_pair:
@@ -73,7 +75,7 @@ class Runner:
         part = self.model.get_encoder() if self._is_pair else self.model
         extra = {"use_cache": False} if self._is_decoder else {}
         found = self._call(part, input_ids=ids, attention_mask=mask, **extra)
-        weights = self._whole(found, "attentions")
+        weights = self._whole(found, "attentions", longest, longest)
         return [weights[:, i, :, : len(s), : len(s)].clone() for i, s in enumerate(sentences)]
 
     def run_pair(self, source: Sequence[int], target: Sequence[int]) -> dict[str, Tensor]:
@@ -87,10 +89,12 @@ class Runner:
             decoder_input_ids=torch.tensor([list(target)]),
             use_cache=False,
         )
-        n, m = len(source), len(target)
-        weights = {k: self._whole(found, f"{k}_attentions")[:, 0] for k in KINDS}
+        n, m = max(1, len(source)), len(target)
         sizes = {"encoder": (n, n), "decoder": (m, m), "cross": (m, n)}
-        return {k: weights[k][..., : sizes[k][0], : sizes[k][1]] for k in KINDS}
+        weights = {k: self._whole(found, f"{k}_attentions", *sizes[k])[:, 0] for k in KINDS}
+        # A source without any piece was given one padding, which is cut off again.
+        real = {"encoder": (len(source),) * 2, "decoder": (m, m), "cross": (m, len(source))}
+        return {k: weights[k][..., : real[k][0], : real[k][1]] for k in KINDS}
 
     def write(self, source: Sequence[int], most: int) -> list[int]:
         """The ids that an encoder-decoder writes for a source, each time the likeliest, at most so many."""
@@ -115,7 +119,7 @@ class Runner:
                 "for it. Do both come from the same folder?"
             ) from None
 
-    def _whole(self, found: object, name: str) -> Tensor:
+    def _whole(self, found: object, name: str, n_q: int, n_k: int) -> Tensor:
         """All layers as one tensor, (layers, b, heads, n_q, n_k)."""
         layers = getattr(found, name, None)
         if not layers or any(layer is None for layer in layers):
@@ -124,7 +128,7 @@ class Runner:
                 'Load it with attn_implementation="eager", as load_pretrained does; '
                 "a model without attention has none."
             )
-        if len({tuple(layer.shape) for layer in layers}) > 1 or layers[0].ndim != 4:
+        if len({tuple(layer.shape) for layer in layers}) > 1 or layers[0].shape[2:] != (n_q, n_k):
             raise ValueError(
                 f"{self._name}: its layers differ in their heads, or keep weights to a part of the keys "
                 "only; they can't be shown together."

@@ -151,6 +151,13 @@ def test_the_package_is_the_one_in_the_list_for_the_tests() -> None:
         "a/b/c",
         "x" * 5000,
         "~nobody/x",
+        "a..b",
+        "a--b/c",
+        "name-",
+        None,
+        3,
+        b"gpt2",
+        ["gpt2"],
     ),
 )
 def test_what_can_be_no_name_is_never_asked_for(no_network, name) -> None:
