@@ -194,8 +194,9 @@ def _structure(evidence: Evidence, case: Case, expected: Outcome, got: Outcome) 
 
 def _shape(case: Case, returned: Returned, want: Tensor, have: Tensor, several: bool) -> Finding:
     if returned.kind == "numbers" and have.ndim == 1:
-        says = f"There should be {want.numel()} ids, one for each token; yours are {have.numel()}."
-        return Finding("wrong-length", says, look="what happens to each token.")
+        things = "ids, one for each token" if "id" in returned.name else "numbers, one for each word"
+        says = f"There should be {want.numel()} {things}; yours are {have.numel()}."
+        return Finding("wrong-length", says, look=f"what happens to each {things.rpartition(' ')[2]}.")
     if want.ndim == 0:
         return Finding("wrong-shape", f"One number is wanted; yours has shape `{tuple(have.shape)}`.")
     the = f"The {returned.name}" if several else "The result"
@@ -238,9 +239,10 @@ def _kind(returned: Returned, want: Tensor, have: Tensor) -> Finding:
             yours = f"{number(have)}{'.0' if same else ''}"
             says = f"A whole number (`int`) is wanted; yours is the float `{yours}`."
         return Finding("not-a-whole-number", says, look="the kind of division that you use.")
-    return Finding(
-        "wrong-dtype", f"The dtype should be `{want.dtype}`; yours is `{have.dtype}`.", look="conversions."
-    )
+    says = f"The dtype should be `{want.dtype}`; yours is `{have.dtype}`."
+    if kind_of(want) == "float" and kind_of(have) == "whole" and not close(want, have):
+        says += " Whole numbers come from counting, and from what is rounded."
+    return Finding("wrong-dtype", says, look="conversions.")
 
 
 def _count(n: int) -> str:

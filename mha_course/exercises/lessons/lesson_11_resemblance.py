@@ -52,7 +52,7 @@ def _js_inputs(g: Generator) -> list[Case]:
         case("with five pairs of rows", 5, 6),
         case("with maps of several heads", 2, 4, 7),
         case("with zeros", 4, 8, zeros=0.45),
-        case("with one pair of rows", 5, edge=True),
+        case("with one pair of rows", 9, edge=True),
         case("in float64", 3, 4, zeros=0.3, dtype=torch.float64, required=False),
     ]
 

@@ -25,8 +25,11 @@ def evenness_with(
     average: Step = lambda entropy, w: entropy.mean(-1),
     divide: Step = lambda entropy, w: entropy / math.log(w.shape[-1]),
     finish: Step = lambda even: even,
+    whole: Step | None = None,
 ) -> Tensor:
     """The mean entropy of the rows divided by log n_k with the steps given; right without any: (h,)."""
+    if whole is not None:
+        return whole(weights)
     w = maps(weights)
     entropy = add(terms(w))
     return finish(divide(average(entropy, w), weights))
@@ -105,7 +108,8 @@ EVENNESS_MISTAKES = (
     Mistake(
         "columns-for-rows",
         _with(add=lambda terms: terms.sum(-2)),
-        "The terms are added up along the columns. It is the rows that sum to 1.",
+        "All terms of a head are divided by n_k = {n_k}, as when sums go along the columns. There are n_q = "
+        "{n_q} rows.",
         "the axis of the sum.",
     ),
     Mistake(

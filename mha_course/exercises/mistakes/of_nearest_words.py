@@ -41,6 +41,20 @@ def nearest_with(
     return finish(found, tags, wanted)
 
 
+def _wrapping(tags: Tags, wanted: str) -> list[int]:
+    """The nearest word as it is found with indices that may be below 0."""
+    n, found = len(tags), []
+    for i in range(n):
+        near = -1
+        for step in range(n - 1, 0, -1):
+            if i + step < n and tags[i + step] == wanted:
+                near = i + step
+            if tags[i - step] == wanted:
+                near = i - step
+        found.append(near)
+    return found
+
+
 _with = partial(Otherwise, nearest_with)
 
 NEAREST_MISTAKES = (
@@ -121,6 +135,12 @@ NEAREST_MISTAKES = (
         _with(give=lambda i, j, n: j or -1),
         "Where the nearest one is word 0 it says -1. In an `if` or an `or`, 0 counts as false.",
         "how it is asked whether a word was found.",
+    ),
+    Mistake(
+        "index-below-0",
+        _wrapping,
+        "Before the first word it goes on at the end of the sentence: `tags[-1]` is the last word.",
+        "indices that get below 0.",
     ),
     Mistake(
         "without-the-tag",

@@ -41,6 +41,7 @@ def offset_score_with(
     live: Step = _within,
     hit: Step = lambda look, t, w, q: look == t,
     share: Step = lambda hits, live, o: hits[:, live].mean(-1),
+    finish: Step = lambda shares, counted, special: shares,
 ) -> Tensor:
     """The share of rows that look `offset` places away with the steps given; right without any: (h,)."""
     w, rows, targets = take(weights, special)
@@ -50,7 +51,7 @@ def offset_score_with(
     t = place(q, offset, n)
     hits = hit(look(w), aim(t, n), w, q).to(weights.dtype)
     counted = live(t, n, q, offset) & rows & targets[t.clamp(0, n - 1)]
-    return share(hits, counted, offset).to(weights.dtype)
+    return finish(share(hits, counted, offset), counted, special).to(weights.dtype)
 
 
 def on_target(look: Tensor, t: Tensor, w: Tensor, q: Tensor) -> Tensor:

@@ -25,14 +25,14 @@ def words_with(
     weights: Tensor,
     word_of: Sequence[int],
     *,
-    maps: Step = lambda w: w,
+    maps: Step = lambda w, word_of: w,
     groups: Callable[[Sequence[int]], Groups] = by_word,
     to: Step = lambda columns: columns.sum(-1),
     out_of: Step = lambda rows: rows.mean(-1),
     finish: Step = lambda words, word_of: words,
 ) -> Tensor:
     """The map over words with the steps given; right without any: (h, words, words)."""
-    w, words = maps(weights), groups(list(word_of))
+    w, words = maps(weights, list(word_of)), groups(list(word_of))
     to_words = torch.stack([to(w[:, :, pieces]) for pieces in words], -1)  # (h, n, words)
     from_words = [out_of(to_words[:, pieces].mT) for pieces in words]
     return finish(torch.stack(from_words, -2), list(word_of))

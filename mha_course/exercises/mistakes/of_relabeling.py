@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mha_course.exercises.exercise import Mistake
 from mha_course.exercises.mistakes.otherwise import Otherwise
+from mha_course.exercises.mistakes.workbench import once
 
 Step = Callable[..., Any]
 
@@ -27,6 +28,10 @@ def gap_of(distances: Tensor, layers: Tensor) -> Tensor:
     return distances[between].mean() - distances[within].mean()
 
 
+def _gaps(gap: Step, relabeled: Step, distances: Tensor, layers: Tensor, orders: Tensor) -> Tensor:
+    return torch.stack([gap(*relabeled(distances, layers, order)) for order in orders])
+
+
 def p_with(
     distances: Tensor,
     layers: Tensor,
@@ -39,7 +44,7 @@ def p_with(
     share: Step = lambda hits, d: hits.mean(),
 ) -> Tensor:
     """The share of relabelings that reach the real gap, with the steps given; right without any."""
-    gaps = torch.stack([gap(*relabeled(distances, layers, order)) for order in orders])
+    gaps = once(_gaps, gap, relabeled, distances, layers, orders)
     hits = count(gaps, real(gap, distances, layers, gaps)).to(distances.dtype)
     return share(hits, distances)
 
@@ -105,7 +110,7 @@ RELABELING_MISTAKES = (
         "all-counted",
         _with(relabeled=lambda d, layers, order: (d[order][:, order], layers[order])),
         "Every relabeling is counted. Either nothing is relabeled, or distances and layers both "
-        "are, so that each gap is the real one.",
+        "are, so that each gap is the real one; or the two sides that are compared are not of one kind.",
         "what `gap` is given: new labels with the old distances.",
     ),
     Mistake(
@@ -117,8 +122,8 @@ RELABELING_MISTAKES = (
     Mistake(
         "none-counted",
         _with(relabeled=lambda d, layers, order: (d, order)),
-        "No relabeling is counted, not even the first, which changes nothing. `orders` holds heads: taken "
-        "for layers, each head has one of its own, no pair is within one, and a mean over nothing is NaN.",
+        "No relabeling is counted, not even the first, which changes nothing. So it is when `orders` is "
+        "taken for layers: each head has its own, no pair is within one, and a mean over nothing is NaN.",
         "what `orders[k, i]` is an index into.",
     ),
     Mistake(

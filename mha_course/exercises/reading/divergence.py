@@ -7,6 +7,7 @@ import math
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cosine_similarity, kl_div
 
 from mha_course.exercises.mistakes.of_divergence import DIVERGENCE_MISTAKES, apart, divergence_with
 from mha_course.exercises.reading.divergence_letters import LETTERS
@@ -23,7 +24,11 @@ def _entropies(p: Tensor, q: Tensor, m: Tensor) -> tuple[Tensor, Tensor]:
 
 
 _MIDDLES = (
-    Way("m is the root of p · q. It should be (p + q) / 2.", _geometric),
+    Way(
+        "p and q are compared with the root of p · q (or with each other, and halved twice). Their middle is "
+        "(p + q) / 2.",
+        _geometric,
+    ),
     rare(
         "m is the root of p · q, made to sum to 1. It should be (p + q) / 2.",
         lambda p, q: _geometric(p, q) / _geometric(p, q).sum(-1, keepdim=True),
@@ -31,8 +36,8 @@ _MIDDLES = (
     Way("m is (p - q) / 2. It should be (p + q) / 2.", lambda p, q: (p - q) / 2),
     Way("m is p · q / 2. It should be (p + q) / 2.", lambda p, q: p * q / 2),
     rare("m is p · q. It should be (p + q) / 2.", lambda p, q: p * q),
-    rare("m is p + q / 2: brackets are missing.", lambda p, q: p + q / 2),
-    rare("m is p / 2 + q: brackets are missing.", lambda p, q: p / 2 + q),
+    Way("m is p + q / 2: brackets are missing.", lambda p, q: p + q / 2),
+    Way("m is p / 2 + q: brackets are missing.", lambda p, q: p / 2 + q),
     rare("m is 2 · (p + q). It should be (p + q) / 2.", lambda p, q: 2 * (p + q)),
     rare("m is (p + q) / 3. It should be (p + q) / 2.", lambda p, q: (p + q) / 3),
     rare("m is p / 2. It should be (p + q) / 2.", lambda p, q: p / 2),
@@ -54,6 +59,11 @@ _MIDDLES = (
     rare("m is (p + q) // 2, which is 0.", lambda p, q: (p + q) // 2),
 )
 _TERMS = (
+    Way(
+        "Where p and q are both 0, p / m is 0 / 0, and that is NaN.",
+        lambda p, q, m: (torch.xlogy(p, p / m), torch.xlogy(q, q / m)),
+        "places where both are 0.",
+    ),
     Way("p is compared with the middle twice.", lambda p, q, m: (apart(p, m), apart(p, m))),
     Way("q is compared with the middle twice.", lambda p, q, m: (apart(q, m), apart(q, m))),
     Way(
@@ -206,6 +216,62 @@ _FINISHES = (
 )
 
 
+def _entropy(x: Tensor) -> Tensor:
+    return -torch.xlogy(x, x).sum(-1)
+
+
+def _raw(x: Tensor, y: Tensor) -> Tensor:
+    return (x * (x.log() - y.log())).sum(-1)
+
+
+def _kl(x: Tensor, y: Tensor) -> Tensor:
+    """PyTorch's: y is compared with x."""
+    return kl_div(x.log(), y, reduction="none").sum(-1)
+
+
+def _unlike(p: Tensor, q: Tensor) -> Tensor:
+    return 1 - cosine_similarity(p, q, dim=-1)
+
+
+def _softmaxed(p: Tensor, q: Tensor) -> Tensor:
+    m = ((p + q) / 2).softmax(-1)
+    return (apart(p.softmax(-1), m).sum(-1) + apart(q.softmax(-1), m).sum(-1)) / 2
+
+
+_P_Q = "This compares {} with {}, without a middle, and 0 gives NaN."
+_WHOLES = (
+    rare(_P_Q.format("p", "q"), _raw),
+    rare(_P_Q.format("q", "p"), lambda p, q: _raw(q, p)),
+    rare(_P_Q.format("q", "p"), lambda p, q: _kl(p, q)),
+    rare(_P_Q.format("p", "q"), lambda p, q: _kl(q, p)),
+    rare(_P_Q.format("p with q and q", "p"), lambda p, q: (_raw(p, q) + _raw(q, p)) / 2),
+    rare(
+        "`kl_div(x.log(), y)` compares y with x: m stands where p and q should.",
+        lambda p, q: (_kl(p, (p + q) / 2) + _kl(q, (p + q) / 2)) / 2,
+    ),
+    rare(
+        "The entropies of p and q are subtracted whole: half of each is asked for.",
+        lambda p, q: _entropy((p + q) / 2) - _entropy(p) - _entropy(q),
+    ),
+    rare(
+        "The entropy of p + q is taken: the half is missing in the middle.",
+        lambda p, q: _entropy(p + q) - (_entropy(p) + _entropy(q)) / 2,
+    ),
+    rare(
+        "The entropies are subtracted in the other order.",
+        lambda p, q: (_entropy(p) + _entropy(q)) / 2 - _entropy((p + q) / 2),
+    ),
+    rare("This is the entropy of the middle alone.", lambda p, q: _entropy((p + q) / 2)),
+    rare(
+        "This is the distance of two points, the root of squared differences.",
+        lambda p, q: ((p - q) ** 2).sum(-1).sqrt(),
+    ),
+    rare("This is 1 minus the cosine of p and q.", _unlike),
+    rare("This is the cosine of p and q: how alike they are.", lambda p, q: 1 - _unlike(p, q)),
+    rare("p, q and m are softmaxed; they sum to 1 already.", _softmaxed),
+)
+
+
 @functools.cache
 def _more() -> tuple[tuple[Tensor, Tensor], ...]:
     """Rows of other sizes, some with zeros."""
@@ -229,6 +295,7 @@ DIVERGENCE = Recipe(
         Slot("terms", "what is compared with what.", (*ways_of(DIVERGENCE_MISTAKES, "terms"), *_TERMS)),
         Slot("add", "the sum along a row.", (*ways_of(DIVERGENCE_MISTAKES, "add"), *_ADDS)),
         Slot("finish", "the last step.", (*ways_of(DIVERGENCE_MISTAKES, "finish"), *_FINISHES)),
+        Slot("whole", "the formula: what is compared with what.", _WHOLES),
     ),
     _more,
 )

@@ -135,8 +135,37 @@ _FINISHES = (
     rare("The heads are sorted.", lambda e: e.sort().values),
     Way("These are per cent.", lambda e: 100 * e),
     rare("This is the square of what is asked for.", lambda e: e**2),
+    rare("This is the root of what is asked for.", lambda e: e.clamp(min=0).sqrt()),
     rare("This is the exponential of what is asked for.", lambda e: e.exp()),
     rare("The heads' numbers are made to sum to 1.", lambda e: e / e.sum()),
+)
+
+
+def _turned(w: Tensor) -> Tensor:
+    return -torch.xlogy(w, w).sum(-2).mean(-1) / math.log(w.shape[-2])
+
+
+_WHOLES = (
+    rare("Rows and columns have changed places.", _turned),
+    rare("The largest weight of each row is averaged. There is no entropy.", lambda w: w.amax(-1).mean(-1)),
+    rare("1 minus the largest weight is averaged. There is no entropy.", lambda w: 1 - w.amax(-1).mean(-1)),
+    rare("The deviation of the weights is averaged. There is no entropy.", lambda w: w.std(-1).mean(-1)),
+    rare(
+        "It is the share of weights above 0.01. There is no entropy.",
+        lambda w: (w > 0.01).to(w.dtype).mean((-1, -2)),
+    ),
+    rare(
+        "It is the share of weights above 0. There is no entropy.",
+        lambda w: (w > 0).to(w.dtype).mean((-1, -2)),
+    ),
+    rare(
+        "It is the share of weights above 1 / n_k. There is no entropy.",
+        lambda w: (w > 1 / w.shape[-1]).to(w.dtype).mean((-1, -2)),
+    ),
+    rare(
+        "Terms are averaged over the weights that are not 0. An entropy is a sum along a row.",
+        lambda w: -torch.xlogy(w, w).sum((-1, -2)) / (w > 0).sum((-1, -2)) / math.log(w.shape[-1]),
+    ),
 )
 
 
@@ -163,6 +192,7 @@ EVENNESS = Recipe(
         Slot("add", "the sum along a row.", (*ways_of(EVENNESS_MISTAKES, "add"), *_ADDS)),
         Slot("maps", "what is done with the maps first.", (*ways_of(EVENNESS_MISTAKES, "maps"), *_MAPS)),
         Slot("finish", "the last step.", (*ways_of(EVENNESS_MISTAKES, "finish"), *_FINISHES)),
+        Slot("whole", "whether there is an entropy, and along which axis.", _WHOLES),
     ),
     _more,
 )

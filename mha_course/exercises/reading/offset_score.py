@@ -55,6 +55,31 @@ _TAKES = (
 )
 
 
+_LIVES = (
+    rare("Rows at the left end are left out, whatever the sign is.", lambda t, n, q, o: q >= abs(o)),
+    rare("Rows at the right end are left out, whatever the sign is.", lambda t, n, q, o: q < n - abs(o)),
+)
+_MAPS = (rare("Only a piece itself and what comes before it is looked at.", lambda w: w.tril()),)
+_FINISHES = (
+    rare(
+        "The rows of special pieces are counted as misses.",
+        lambda shares, counted, special: shares * counted.sum() / (counted.sum() + special.sum()),
+    ),
+    rare(
+        "The hits are divided by all pieces, special ones too.",
+        lambda shares, counted, special: shares * counted.sum() / len(special),
+    ),
+    rare(
+        "The hits are divided by all pieces but one, special ones too.",
+        lambda shares, counted, special: shares * counted.sum() / (len(special) - 1),
+    ),
+    rare(
+        "The shares are multiplied by the share of pieces that are not special.",
+        lambda shares, counted, special: shares * (~special).sum() / len(special),
+    ),
+)
+
+
 @functools.cache
 def _more() -> tuple[tuple[Tensor, int, Tensor], ...]:
     """Maps with many hits at the offset, which is other than in the cases, and a sink in front."""
@@ -73,6 +98,12 @@ def _more() -> tuple[tuple[Tensor, int, Tensor], ...]:
 
 OFFSET_SCORE = Recipe(
     offset_score_with,
-    (Slot("take", "which rows and columns are taken out.", _TAKES), *OFFSET_SHARES.slots),
+    (
+        Slot("take", "which rows and columns are taken out.", _TAKES),
+        *OFFSET_SHARES.slots,
+        Slot("live", "which rows are counted.", _LIVES),
+        Slot("maps", "what is done with the maps first.", _MAPS),
+        Slot("finish", "what the hits are divided by.", _FINISHES),
+    ),
     _more,
 )

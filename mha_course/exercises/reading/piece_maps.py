@@ -38,22 +38,43 @@ def _after_the_special(word_of: Sequence[int]) -> Groups:
     return by_word(inner)
 
 
+def _to_word_0(word_of: Sequence[int]) -> Groups:
+    return [[i for i, of in enumerate(word_of) if max(of, 0) == word] for word in range(max(word_of) + 1)]
+
+
+def _over_words(w: Tensor, word_of: Sequence[int]) -> Tensor:
+    inner = torch.tensor(word_of) >= 0
+    return w / w[..., inner].sum(-1, keepdim=True)
+
+
+def _without_word_0(w: Tensor, word_of: Sequence[int]) -> Tensor:
+    kept = torch.arange(w.shape[-1]) > 0
+    return w * kept * kept[:, None]
+
+
 def _pieces_in(word_of: Sequence[int]) -> Tensor:
     return torch.tensor([len(group) for group in by_word(word_of)], dtype=torch.float32)
 
 
 _MAPS = (
-    Way("The maps of all heads are averaged first.", lambda w: w.mean(0, keepdim=True).expand_as(w)),
-    rare("The maps of all heads are averaged.", lambda w: w.mean(0, keepdim=True)),
-    Way("A softmax is taken of the weights, which are one already.", lambda w: w.softmax(-1)),
-    rare("A piece's weight on itself is left out.", lambda w: w - torch.diag_embed(w.diagonal(0, -2, -1))),
-    Way("Rows and columns change places before pieces are put together.", lambda w: w.mT),
-    rare("The first head stands for all.", lambda w: w[:1].expand_as(w)),
-    rare("Only the first head is there.", lambda w: w[:1]),
+    Way("The maps of all heads are averaged first.", lambda w, of: w.mean(0, keepdim=True).expand_as(w)),
+    rare("The maps of all heads are averaged.", lambda w, of: w.mean(0, keepdim=True)),
+    Way("A softmax is taken of the weights, which are one already.", lambda w, of: w.softmax(-1)),
+    rare(
+        "A piece's weight on itself is left out.", lambda w, of: w - torch.diag_embed(w.diagonal(0, -2, -1))
+    ),
+    Way("Rows and columns change places before pieces are put together.", lambda w, of: w.mT),
+    rare("The first head stands for all.", lambda w, of: w[:1].expand_as(w)),
+    rare("Only the first head is there.", lambda w, of: w[:1]),
+    Way(
+        "The rows are made to sum to 1 over the pieces of words first.",
+        _over_words,
+    ),
 )
 _GROUPS = (
     Way("Special tokens belong to the word before them.", functools.partial(_special_with, -1)),
     Way("Special tokens belong to the word after them.", functools.partial(_special_with, 1)),
+    Way("Special tokens go to word 0.", _to_word_0),
     Way("The last word is missing: the numbers of words run from 0 to the largest.", _not_the_last),
     Way("Word 0 is missing.", _not_the_first),
     Way(
@@ -135,6 +156,11 @@ _FINISHES = (
         "Rows are added up, then divided by a number made of all words, not by the pieces of each.",
         lambda w, of: w * _pieces_in(of)[:, None] / sum(range(max(of) + 1)),
     ),
+    rare(
+        "Rows are added up and divided by the number of all pieces.",
+        lambda w, of: w * _pieces_in(of)[:, None] / len(of),
+    ),
+    rare("Rows and columns of word 0 are left empty: 0 is a word.", _without_word_0),
     rare("The sum over all words is taken.", lambda w, of: w.sum(-1)),
     rare(
         "Weights are multiplied by the number of pieces of the word that is looked at.",

@@ -17,6 +17,10 @@ def _share(hits: Tensor, asked: Tensor) -> Tensor:
 
 
 _MAPS = (
+    Way(
+        "The rows are averaged before the largest weight is taken: each head then hits or not.",
+        lambda w: w.mean(-2, keepdim=True).expand_as(w),
+    ),
     rare("Only what comes before a word is looked at.", lambda w: w.tril(-1)),
     rare("Only what comes at or before a word is looked at.", lambda w: w.tril()),
     rare("All but a word's weight on itself is left out.", lambda w: w * torch.eye(w.shape[-1])),
@@ -36,6 +40,7 @@ _RARE = (
     rare("Every word but the rarest counts as rare.", lambda c: c != c.min()),
     rare("Only words with a count of 0 are rare.", lambda c: c == 0),
     rare("Only the second rarest count is a hit.", lambda c: c == c.unique()[1]),
+    rare("The second smallest entry of `counts` is compared with.", lambda c: c == c.sort().values[1]),
     rare("Only words with a count of 1 are rare.", lambda c: c == 1),
     rare(
         "Of several most frequent words only the first one is a hit; rare is the smallest count.",
@@ -78,6 +83,26 @@ _HITS = (
     rare(
         "The mean weight on a rare word is taken; a hit is 0 or 1.",
         lambda look, r, w, c: on_rare(look, r, w, c) / r.sum(),
+    ),
+    rare(
+        "Compared is the word looked at with the one that looks, not with the rarest.",
+        lambda look, r, w, c: c[look] < c,
+    ),
+    rare(
+        "Compared is the word looked at with the one that looks, equals among the hits.",
+        lambda look, r, w, c: c[look] <= c,
+    ),
+    rare(
+        "A hit is counted where one rare word alone has more than half of the weight.",
+        lambda look, r, w, c: ((w > 0.5) & r).any(-1),
+    ),
+    rare(
+        "A place is compared with whether a word is rare (True is 1).",
+        lambda look, r, w, c: look == r,
+    ),
+    rare(
+        "The largest weight on a rare word is averaged; a hit is 0 or 1.",
+        lambda look, r, w, c: (w * r).amax(-1),
     ),
     rare("The smallest count stands for a place.", lambda look, r, w, c: c.min() == look),
 )

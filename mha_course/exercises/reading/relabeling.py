@@ -46,13 +46,13 @@ def _each_head(d: Tensor, layers: Tensor) -> Tensor:
 
 
 _GAPS = (
-    Way("The gap is a ratio of the two means, not their difference.", _ratio),
-    Way("The gap is one of the smallest distances. Means are asked for.", _nearest_pairs),
+    rare("The gap is a ratio of the two means, not their difference.", _ratio),
+    rare("The gap is one of the smallest distances. Means are asked for.", _nearest_pairs),
     Way(
         "Each layer's mean is taken first: a layer of two heads then counts as much as one of many.",
         _each_layer,
     ),
-    Way("Each head's mean is taken first: heads of small layers then count more.", _each_head),
+    rare("Each head's mean is taken first: heads of small layers then count more.", _each_head),
     rare("The gap is the mean over all pairs, which no relabeling changes.", lambda d, layers: d.mean()),
     rare(
         "The gap is the mean over pairs of different layers times that within.",
@@ -94,7 +94,6 @@ _REAL = (
         "The gaps are compared with their mean. The real gap is the one to compare with.",
         lambda gap, d, layers, gaps: gaps.mean(),
     ),
-    rare("The gaps are compared with the largest of them.", lambda gap, d, layers, gaps: gaps.max()),
     rare("The gaps are compared with the smallest of them.", lambda gap, d, layers, gaps: gaps.min()),
     Way(
         "The gaps are compared with the real mean within layers, not with the real gap.",

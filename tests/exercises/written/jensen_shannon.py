@@ -147,6 +147,14 @@ WRONG = [
 RIGHT = [looped, by_kl, by_entropies, by_functional, by_numpy, by_clamping, by_nansum]
 
 UNLISTED = [
+    ("compares y with x", lambda p, q: _turned_kl(p, q)),
+    ("both 0", lambda p, q: (torch.xlogy(p, 2 * p / (p + q)) + torch.xlogy(q, 2 * q / (p + q))).sum(-1) / 2),
+    ("cosine", lambda p, q: 1 - functional.cosine_similarity(p, q, dim=-1)),
+    ("brackets are missing", partial(by_kl, middle=lambda p, q: p + q / 2)),
+    (
+        "p's part compares p with q",
+        lambda p, q: (one_way(p, q) + divergence(q, (p + q) / 2)) / 2,
+    ),
     ("as if p and q were the same", lambda p, q: torch.zeros(p.shape[:-1])),
     ("Absolute differences", lambda p, q: (p - q).abs().sum(-1) / 2),
     ("root of p · q", partial(by_kl, middle=lambda p, q: (p * q).sqrt())),
@@ -158,6 +166,11 @@ UNLISTED = [
     ("one number for each place", lambda p, q: _terms(p, q)),
     ("multiplied", partial(by_kl, join=lambda a, b: a * b)),
 ]
+
+
+def _turned_kl(p, q):
+    m = (p + q) / 2
+    return sum(functional.kl_div(x.log(), m, reduction="none").sum(-1) for x in (p, q)) / 2
 
 
 def _terms(p, q):

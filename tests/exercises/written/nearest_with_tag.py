@@ -119,6 +119,27 @@ def nothing_found(tags, wanted, *, put):
     return [put(i) if j < 0 else j for i, j in enumerate(by_matrix(tags, wanted))]
 
 
+def below_0(tags, wanted):
+    result = []
+    for i in range(len(tags)):
+        for step in range(1, len(tags)):
+            if tags[i - step] == wanted:
+                result.append(i - step)
+                break
+            if i + step < len(tags) and tags[i + step] == wanted:
+                result.append(i + step)
+                break
+        else:
+            result.append(-1)
+    return result
+
+
+def below_0_again(tags, wanted):
+    n = len(tags)
+    near = ((j for k in range(1, n) for j in (i - k, i + k) if j < n and tags[j] == wanted) for i in range(n))
+    return [next(places, -1) for places in near]
+
+
 WRONG = [
     ("itself-counts", partial(two_loops, own=True)),
     ("itself-counts", partial(outwards, start=0)),
@@ -146,6 +167,8 @@ WRONG = [
     ("zero-for-none", partial(nothing_found, put=lambda i: 0)),
     ("first-word-taken-for-none", truthy),
     ("first-word-taken-for-none", truthy_or),
+    ("index-below-0", below_0),
+    ("index-below-0", below_0_again),
     ("without-the-tag", partial(two_loops, test=lambda own, tag, wanted: tag != wanted)),
     (
         "without-the-tag",

@@ -182,6 +182,12 @@ RIGHT = [
 ]
 
 UNLISTED = [
+    ("at the left end are left out", lambda w, o, s: _left_cut(w, o, s)),
+    (
+        "special pieces are counted as misses",
+        lambda w, o, s: by_numpy(w, o, s) * _live(o, s) / (_live(o, s) + s.sum()),
+    ),
+    ("all pieces, special ones too", lambda w, o, s: by_numpy(w, o, s) * _live(o, s) / len(s)),
     ("Only the first head", lambda w, offset, special: by_numpy(w, offset, special)[0]),
     ("Every share is 0", lambda w, offset, special: torch.zeros(len(w))),
     ("rounded to one decimal", lambda w, offset, special: by_numpy(w, offset, special).round(decimals=1)),
@@ -191,6 +197,15 @@ UNLISTED = [
     ("two largest", lambda w, o, s: _two(w, o, s)),
     ("count for one", lambda w, o, s: _one_may_look(w, o, s)),
 ]
+
+
+def _live(offset, special):
+    return int((~special).sum()) - abs(offset)
+
+
+def _left_cut(weights, offset, special):
+    w = cut(weights, special)
+    return (w.argmax(-1) == torch.arange(w.shape[1]) + offset)[:, abs(offset) :].float().mean(-1)
 
 
 def _two(weights, offset, special):

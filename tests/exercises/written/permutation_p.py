@@ -181,6 +181,11 @@ WRONG = [
 RIGHT = [as_float, looped, vector, by_between, by_within, by_numpy, heads_moved]
 
 UNLISTED = [
+    ("Only the first relabeling", lambda d, layers, orders: _hits(d, layers, orders)[0] / len(orders)),
+    ("number of relabelings that reach", lambda d, layers, orders: int(_hits(d, layers, orders).sum())),
+    ("no share of it", lambda d, layers, orders: torch.tensor(0.05)),
+    ("orders.2.` is counted, and should not be", lambda d, layers, orders: _largest(d, layers, orders)),
+    ("About each relabeling alone", lambda d, layers, orders: _carried_along(d, layers, orders)),
     ("exactly the real gap", partial(looped, better=operator.eq)),
     ("with their mean", partial(vector, count=lambda gaps, real: gaps >= gaps.mean())),
     ("doubled", lambda d, layers, orders: 2 * vector(d, layers, orders)),
@@ -217,6 +222,21 @@ def _layer_means(distances, layers):
     other = ~torch.eye(len(layers), dtype=torch.bool)
     means = [distances[(layers == k)[:, None] & same & other].mean() for k in layers.unique()]
     return distances[~same].mean() - torch.stack(means).mean()
+
+
+def _largest(distances, layers, orders):
+    def largest(of):
+        return distances[of[:, None] != of].max()
+
+    return torch.stack([largest(layers[o]) >= largest(layers) for o in orders]).float().mean()
+
+
+def _carried_along(distances, layers, orders):
+    real, hits = gap(distances, layers), 0
+    for order in orders:
+        layers = layers[order]
+        hits += gap(distances, layers) >= real
+    return hits / len(orders)
 
 
 def _hits(distances, layers, orders):

@@ -173,6 +173,8 @@ WRONG = [
 RIGHT = [looped, by_matrix, by_index_add, by_numpy, by_groups, by_splits]
 
 UNLISTED = [
+    ("go to word 0", lambda w, of: by_numpy(w, [max(k, 0) for k in of])),
+    ("sum to 1 over the pieces of words first", lambda w, of: by_numpy(_inner(w, of), of)),
     ("Only the first head|first head", lambda w, of: by_numpy(w, of)[:1]),
     ("largest over its pieces", lambda w, of: looped(w, of, out="max")),
     ("columns are made to sum to 1", lambda w, of: by_numpy(w, of) / by_numpy(w, of).sum(1, keepdim=True)),
@@ -183,6 +185,11 @@ UNLISTED = [
     ("nothing has been done", lambda w, of: w),
     ("spread evenly", lambda w, of: _spread(by_numpy(w, of))),
 ]
+
+
+def _inner(weights, word_of):
+    inside = [k >= 0 for k in word_of]
+    return weights / weights[:, :, inside].sum(-1, keepdim=True)
 
 
 def _in_front(weights, word_of):

@@ -145,6 +145,8 @@ WRONG = [
 RIGHT = [looped, by_mask, by_numpy, by_one_hot, by_isin, by_largest, by_head]
 
 UNLISTED = [
+    ("with the one that looks", lambda w, counts: (counts[w.argmax(-1)] < counts).float().mean(-1)),
+    ("whether a word is rare", lambda w, c: (w.argmax(-1) == (c == c.min())).float().mean(-1)),
     ("Only the first head", lambda w, counts: by_numpy(w, counts)[0]),
     ("Every share is 0", lambda w, counts: torch.zeros(len(w))),
     ("Every share is 0", lambda w, counts: by_numpy(-w, counts)),

@@ -134,6 +134,9 @@ WRONG = [
 RIGHT = [looped, by_clamp, by_entr, by_nansum, in_bits, by_categorical, by_einsum]
 
 UNLISTED = [
+    ("largest weight of each row is averaged", lambda w: w.amax(-1).mean(-1)),
+    ("share of weights above 0.01", lambda w: (w > 0.01).float().mean((1, 2))),
+    ("root of what is asked for", lambda w: by_entr(w).sqrt()),
     ("Only the first head", lambda w: by_entr(w)[0]),
     ("averaged first", lambda w: by_entr(w.mean(0).expand_as(w))),
     ("largest entropy", lambda w: torch.special.entr(w).sum(-1).amax(-1) / math.log(w.shape[-1])),
