@@ -1,0 +1,156 @@
+"""Many requests at once: a batch filled anew after every token, beside one that waits for its slowest.
+
+A step writes one token for every request in the batch. With static batching a batch is taken in together and
+stays until its last request is done; who is done earlier keeps the seat and is computed all the same. With
+continuous batching seats change hands after every step. Larger batches make the projections cheaper for each
+token, since weights are read once for all; keys and values belong to one request, so attention gains nothing.
+Source: Yu et al. 2022 (Orca), iteration-level scheduling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mha_course import cost
+from mha_course.sizes import check_sizes
+
+Scheduling = Literal["static", "continuous"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """prompt: tokens that are read; answer: tokens that are written; arrives: in seconds from the start.
+
+    Raises: ValueError for lengths below 1 and for a time below 0.
+    """
+
+    prompt: int
+    answer: int
+    arrives: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_sizes(prompt=self.prompt, answer=self.answer)
+        if not self.arrives >= 0:
+            raise ValueError(f"arrives={self.arrives!r} must be at least 0.")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: when it began, its seconds, for each seat the request in it (None: empty, or done already),
+    and how many requests were read in, prompt and all.
+    """
+
+    start: float
+    seconds: float
+    seats: tuple[int | None, ...]
+    joined: int
+
+    @property
+    def working(self) -> int:
+        """Requests that got a token in this step."""
+        return sum(seat is not None for seat in self.seats)
+
+
+@dataclass(frozen=True)
+class Served:
+    """All steps in order, and when each request was done."""
+
+    steps: tuple[Step, ...]
+    done: tuple[float, ...]
+    requests: tuple[Request, ...]
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Written tokens over the time until the last request was done."""
+        return sum(request.answer for request in self.requests) / max(self.done)
+
+    @property
+    def mean_wait(self) -> float:
+        """Mean seconds from arrival to the last token."""
+        waits = [end - request.arrives for end, request in zip(self.done, self.requests, strict=True)]
+        return sum(waits) / len(waits)
+
+    @property
+    def mean_working(self) -> float:
+        """Requests that got a token, a step."""
+        return sum(step.working for step in self.steps) / len(self.steps)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A stack of attention layers on a machine; how long its steps take, by the roofline model.
+
+    Feed-forward layers are left out: they behave as the projections do.
+    """
+
+    machine: cost.Machine
+    d_model: int = 4096
+    h: int = 32
+    n_kv_heads: int = 8
+    n_layers: int = 32
+    bytes_per_number: int = 2
+
+    def decoding(self, cached: Sequence[int]) -> float:
+        """Seconds of a step: one token each for requests with so many tokens in their caches."""
+        shape = (self.d_model, self.h, self.n_kv_heads)
+        stages = cost.stage_costs(len(cached), 1, *shape, 0, self.bytes_per_number, fused=True)
+        parts = [stages["projections"], stages["output_projection"]]
+        each = [
+            cost.stage_costs(1, 1, *shape, length, self.bytes_per_number, fused=True)["attention"]
+            for length in cached
+        ]
+        parts.append(cost.total_cost(each))
+        return self.n_layers * sum(self.machine.least_seconds(part) for part in parts)
+
+    def reading(self, prompt: int) -> float:
+        """Seconds to read a prompt, before its first token is written."""
+        shape = (self.d_model, self.h, self.n_kv_heads)
+        stages = cost.stage_costs(1, prompt, *shape, 0, self.bytes_per_number, fused=True)
+        return self.n_layers * sum(self.machine.least_seconds(part) for part in stages.values())
+
+
+def serve(
+    requests: Sequence[Request],
+    seats: int,
+    scheduling: Scheduling,
+    decoding: Callable[[Sequence[int]], float],
+    reading: Callable[[int], float] = lambda prompt: 0.0,
+) -> Served:
+    """Serve all requests in the order of their arrival, with so many seats in the batch.
+
+    decoding: seconds of a step, from the tokens in the cache of every seat that is computed. reading: seconds
+    for a prompt, added to the step in which its request joins. (`Server` has both.)
+
+    Raises: ValueError for no requests, for seats below 1 and for another scheduling.
+    """
+    check_sizes(seats=seats)
+    if not requests:
+        raise ValueError("there is no request.")
+    if scheduling not in ("static", "continuous"):
+        raise ValueError(f'scheduling={scheduling!r} must be "static" or "continuous".')
+    waiting = sorted(range(len(requests)), key=lambda i: requests[i].arrives)
+    batch: list[int] = []
+    written, done, steps, now = [0] * len(requests), [0.0] * len(requests), [], 0.0
+    while waiting or batch:
+        if not batch and requests[waiting[0]].arrives > now:
+            now = requests[waiting[0]].arrives  # nothing to do until somebody comes
+        joined = []
+        if scheduling == "continuous" or not batch:
+            while waiting and len(batch) < seats and requests[waiting[0]].arrives <= now:
+                joined.append(waiting.pop(0))
+                batch.append(joined[-1])
+        working = [i for i in batch if written[i] < requests[i].answer]
+        cached = [requests[i].prompt + written[i] for i in batch]
+        seconds = decoding(cached) + sum(reading(requests[i].prompt) for i in joined)
+        seated = [i if i in working else None for i in batch]
+        steps.append(Step(now, seconds, (*seated, *[None] * (seats - len(batch))), len(joined)))
+        now += seconds
+        for i in working:
+            written[i] += 1
+            if written[i] == requests[i].answer:
+                done[i] = now
+        left = [i for i in batch if written[i] < requests[i].answer]
+        batch = left if scheduling == "continuous" or not left else batch
+    return Served(tuple(steps), tuple(done), tuple(requests))
