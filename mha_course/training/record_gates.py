@@ -35,7 +35,7 @@ from mha_course.training.train_gloss import accuracy
 FILE = "gates.json"
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 RANDOM_ORDERS = 5
-RETRAINED = (12, 8, 6, 4, 2)  # heads kept, when a removal is followed by as much training as the gates get
+RETRAINED = (8, 6, 4)  # heads kept, when a removal is followed by as much training as the gates get
 SCORED_SENTENCES, JUDGED_SENTENCES = 600, 400
 IMPORTANCE, CONFIDENCE, RANDOM = "importance", "confidence", "random"
 RETRAINED_ORDERS = (IMPORTANCE, CONFIDENCE, f"{RANDOM} 1")
