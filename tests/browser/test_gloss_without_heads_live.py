@@ -53,7 +53,7 @@ def test_switch_heads_off_and_on(lab: LabPage) -> None:
 
 
 def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+    page = chromium.page(server, width=460, height=900, reduced_motion="reduce")
     server.write_notebook("narrow_gloss_without_heads.ipynb", CELLS)
     page.open("narrow_gloss_without_heads.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -61,6 +61,8 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     widget = page.page.locator(".mha-widget.mha-without")
     widget.locator("[data-control=group-rarest]").click()
     expect(widget.locator(".mha-gloss-head[aria-pressed=false]")).to_have_count(2)
+    widget.locator("[data-control=against]").click()
+    expect(widget.locator(".mha-gloss-meters [data-cell=random]").first).to_contain_text("most")
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     for target in widget.locator("button:visible").all():
         assert target.bounding_box()["height"] >= 24

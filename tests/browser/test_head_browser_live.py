@@ -160,6 +160,9 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
     page.run_all(120)
     browser = widget(page, 0)
+    page.set_theme("dark")  # while it changes nothing has a width
+    assert browser.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.set_theme("light")
     browser.locator(".mha-browse-all").click(position={"x": 70, "y": 20})
     expect(browser.locator(".mha-browse-zoom")).to_be_visible()
     assert browser.evaluate("e => e.scrollWidth <= e.clientWidth")

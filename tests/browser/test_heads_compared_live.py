@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.lab import Chromium, LabPage, LabServer
@@ -78,5 +80,9 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     for target in widget.locator("button:visible").all():
         assert target.bounding_box()["height"] >= 24
+    page.set_theme("dark")  # while it changes nothing has a width
+    assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
+    expect(widget).to_have_class(re.compile("is-stacked"))
+    page.set_theme("light")
     assert page.console_errors == [] and page.foreign_requests == []
     page.page.context.close()

@@ -30,6 +30,13 @@ function show(element, visible) {
   element.hidden = !visible;
 }
 
+// The width that an element has, or had last: while JupyterLab changes its theme nothing has any.
+const lastWidths = new WeakMap();
+function widthOf(element, atFirst) {
+  if (element.clientWidth) lastWidths.set(element, element.clientWidth);
+  return lastWidths.get(element) || atFirst;
+}
+
 let idCounter = 0;
 function freshId(prefix) {
   idCounter += 1;

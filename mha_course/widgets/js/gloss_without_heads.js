@@ -129,7 +129,7 @@ function render({ model, el }) {
     cards.draw(next.words, next.cards, next.unknown);
     meters.draw(next);
     setText(words, told());
-    const randomly = next.random ? ` Diamond: the mean of ${next.random.groups} random groups of ${next.off.length} other heads.` : "";
+    const randomly = next.random ? ` Diamond: the mean of ${next.random.groups} random groups of ${next.off.length} other ${next.off.length === 1 ? "head" : "heads"}.` : "";
     setText(metersNote, `Share of words with the right part, ${next.sentences} sentences of the grammar. Tick: all heads on.${randomly} Lost: percentage points.`);
     press();
     say(words.textContent);

@@ -105,7 +105,7 @@ function render({ model, el }) {
   function layout() {
     if (!frame) return;
     family = getComputedStyle(root).fontFamily;
-    const width = Math.floor((root.clientWidth || 838) - 40);
+    const width = Math.floor(widthOf(root, 838) - 40);
     const open = model.get("zoom");
     // A low picture of all heads stays as it is above the enlarged one; a tall one steps aside.
     const low = browserLayout({ width, layers: frame.layers, heads: frame.heads, nQ: frame.nQ, nK: frame.nK, least: 30 }).height <= LOW;

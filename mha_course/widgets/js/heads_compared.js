@@ -68,7 +68,7 @@ function render({ model, el }) {
   function layout() {
     if (!frame) return;
     family = getComputedStyle(root).fontFamily;
-    const width = Math.max(160, Math.floor((root.clientWidth || 838) - 40));
+    const width = Math.max(160, Math.floor(widthOf(root, 838) - 40));
     const stacked = width < 620;
     root.classList.toggle("is-stacked", stacked);
     for (const side of sides) side.place(frame, unknown, stacked ? width : Math.floor((width - 28) / 2), theme, family);

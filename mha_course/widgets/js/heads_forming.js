@@ -120,7 +120,7 @@ function render({ model, el }) {
 
   function layout() {
     if (!frame || !frame.n) return;
-    const width = (root.clientWidth || 838) - 40;
+    const width = widthOf(root, 838) - 40;
     const columns = width < 600 ? 4 : 8;
     root.style.setProperty("--mha-form-columns", columns);
     grid.place(frame.tokens, Math.floor((width - 12 * (columns - 1)) / columns));

@@ -177,7 +177,7 @@ function render({ model, el }) {
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   }
 
-  const roomWidth = () => Math.max(280, parts.body.clientWidth || 798);
+  const roomWidth = () => Math.max(280, widthOf(parts.body, 798));
 
   function drawChart(view) {
     const width = roomWidth();

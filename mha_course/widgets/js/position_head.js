@@ -156,7 +156,7 @@ function render({ model, el }) {
     if (!found) return;
     const { n, offset } = found;
     // In a narrow window the map takes what is left beside the padding and the numbers of its rows.
-    const room = Math.min(MAP_SIDE, (root.clientWidth || 838) - 70);
+    const room = Math.min(MAP_SIDE, widthOf(root, 838) - 70);
     const cell = Math.max(3, Math.floor(room / n));
     const side = cell * n;
     map.place({ tokens: Array.from({ length: n }, () => ""), cell, side, keyLabelsShown: false, queryLabelsShown: false, angle: 0, hatchSource: null });
@@ -169,7 +169,7 @@ function render({ model, el }) {
       const light = weights[q * n + q + offset] / 65535 > (theme === "light" ? 0.5 : 0.6);
       dots.append(svgNode("circle", { cx: (q + offset + 0.5) * cell, cy: (q + 0.5) * cell, r: Math.min(5, cell / 4), class: light ? "is-over-strong" : null }));
     }
-    drawPositionChart(chart, found, Math.max(220, chart.clientWidth || 400));
+    drawPositionChart(chart, found, Math.max(220, widthOf(chart, 400)));
   }
 
   function onAnswer(header, payload) {
