@@ -64,7 +64,8 @@ def measure_treebank(
     chosen = choose_sentences(treebank, sentences, fewest, most)
     if len(chosen) < 2:
         raise ValueError(
-            f"{path.name} has {len(chosen)} sentences of {fewest} to {most} words; at least two are needed."
+            f"sentences in {path.name} whose heads are a tree: {len(treebank)}; of {fewest} to {most} words: "
+            f"{len(chosen)}. At least two are needed."
         )
     loaded = load_pretrained(model)
     if word_counts is None or piece_counts is None:

@@ -77,6 +77,8 @@ class _Block:
             self.together = max(self.together, int(last or 0))
         if not number.isdecimal():
             return
+        if int(number) != len(self.rows) + 1:  # heads are such numbers: they would point at other words
+            raise ValueError(f"{where}: the word is numbered {number}; the next one is {len(self.rows) + 1}.")
         if not columns[6].isdecimal():
             raise ValueError(f"{where}: the head is {columns[6]!r}; a number is wanted, 0 for the root.")
         relation = columns[7] if subtypes else columns[7].partition(":")[0]

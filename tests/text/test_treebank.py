@@ -58,6 +58,10 @@ def test_words_heads_and_relations(tmp_path: Path) -> None:
     [
         ("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_", "line 1: 9 columns"),
         ("1\tGo\tgo\tVERB\t_\t_\t_\troot\t_\t_", "line 1: the head is '_'"),
+        (
+            "1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n3\tnow\t_\tADV\t_\t_\t1\tadvmod\t_\t_",
+            "line 2: .*numbered 3",
+        ),
         ("1\tGo\tgo\tVERB\t_\t_\t1\troot\t_\t_", "last sentence: a tree has one root"),
         ("1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n2\tnow\tnow\tADV\t_\t_\t7\tadvmod\t_\t_\n", "indices"),
     ],
