@@ -63,18 +63,20 @@ def _offset_inputs(g: Generator) -> list[Case]:
                 target = q + offset
                 if 0 <= target < n and (q + head) % (head + 2) < head + 1:
                     w[head, q, target] += 3.0
+                if (2 * head + 3 * q) % 4 == 0:
+                    w[head, q, q] += 4.0  # many rows look at the piece itself
                 if special and (2 * q + head) % 3 == 0:
                     w[head, q, special[0]] += 4.5  # a place where heads park their weight
         sizes = {"h": h, "n": n, "special": len(special)}
         return Case(label, (w.softmax(-1), offset, is_special), sizes, **options)
 
     return [
-        case("with the piece before", 3, 9, -1, [0, 8], 12),
+        case("with the piece before", 3, 9, -1, [0, 8], 17),
         case("with the piece after", 4, 10, 1, [0, 9], 81),
-        case("with two pieces before", 3, 12, -2, [0, 10, 11], 18),
-        case("with a special piece in front only", 2, 11, 3, [0], 2),
-        case("without a special piece", 2, 8, -1, [], 48, edge=True),
-        case("in float64", 2, 7, 1, [0, 6], 128, dtype=torch.float64, required=False),
+        case("with two pieces before", 2, 12, -2, [0, 10, 11], 11),
+        case("with a special piece in front only", 2, 11, 3, [0], 83),
+        case("without a special piece", 2, 8, -1, [], 7, edge=True),
+        case("in float64", 3, 7, 1, [0, 6], 134, dtype=torch.float64, required=False),
     ]
 
 
@@ -130,7 +132,7 @@ EXERCISES = (
         mistakes=OFFSET_SCORE_MISTAKES,
         hints=(
             "Two questions a row: is it counted, and does it hit? Special pieces should be in neither.",
-            "`weights[:, kept][:, :, kept]` cuts rows and columns. From then on, n is what is left.",
+            "A boolean index on axis 1 cuts rows, one on axis 2 columns. From then on, n is what is left.",
             (
                 "w = the maps without special pieces\ntarget of each row: its own place plus the offset\n"
                 "keep the rows whose target is one of the places that are left\n"

@@ -27,6 +27,7 @@ def pieces_to_words(weights: Tensor, word_of: Sequence[int]) -> Tensor:
 def rarest_word_share(weights: Tensor, counts: Tensor) -> Tensor:
     """Share of rows whose largest weight lies on a rarest word: (h, n, n), (n,) -> (h,)."""
     look = weights.argmax(dim=-1)
+    # Compared are counts and not places, so that equally rare words are all hits.
     hits = counts[look] == counts.min()
     return hits.float().mean(dim=-1)
 

@@ -25,6 +25,7 @@ def jensen_shannon(p: Tensor, q: Tensor) -> Tensor:
 
 def permutation_p(distances: Tensor, layers: Tensor, orders: Tensor) -> Tensor:
     """Share of relabelings whose gap is at least the real one: (m, m), (m,), (r, m) -> one number."""
+    # A head is no distance away from itself, which says nothing of its layer.
     other = ~torch.eye(len(layers), dtype=torch.bool)
 
     def gap(layer: Tensor) -> Tensor:

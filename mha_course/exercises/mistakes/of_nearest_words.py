@@ -146,7 +146,7 @@ NEAREST_MISTAKES = (
         "without-the-tag",
         _with(has=lambda tag, wanted, own: tag != wanted),
         "It is the nearest word that doesn't have the tag.",
-        "`==` and `!=`.",
+        "the comparison with `wanted`.",
     ),
     Mistake(
         "own-tag",

@@ -156,6 +156,12 @@ OFFSET_SCORE_MISTAKES = (
         "`abs`.",
     ),
     Mistake(
+        "own-weight-left-out",
+        _with(maps=lambda w: w.masked_fill(torch.eye(w.shape[-1], dtype=torch.bool), -1.0)),
+        "A piece's weight on itself is left out. Here it counts: a row that looks at itself is a miss.",
+        "the diagonal.",
+    ),
+    Mistake(
         "misses-counted",
         _with(hit=lambda look, t, w, q: look != t),
         "This is the share of misses.",

@@ -58,6 +58,8 @@ _TAKES = (
 _LIVES = (
     rare("Rows at the left end are left out, whatever the sign is.", lambda t, n, q, o: q >= abs(o)),
     rare("Rows at the right end are left out, whatever the sign is.", lambda t, n, q, o: q < n - abs(o)),
+    rare("Only rows whose target is the first place, or before it, are counted.", lambda t, n, q, o: t <= 0),
+    rare("Only the row whose target is the first place is counted.", lambda t, n, q, o: t == 0),
 )
 _MAPS = (rare("Only a piece itself and what comes before it is looked at.", lambda w: w.tril()),)
 _FINISHES = (

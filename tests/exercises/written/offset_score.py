@@ -163,6 +163,11 @@ WRONG = [
             weights, offset, special, better=lambda d: d.abs() == abs(offset)
         ),
     ),
+    ("own-weight-left-out", lambda w, o, s: looped(w * (1 - torch.eye(len(s), dtype=w.dtype)), o, s)),
+    (
+        "own-weight-left-out",
+        partial(by_distance, maps=lambda w, s: cut(w, s) - 2 * torch.eye(int((~s).sum()))),
+    ),
     ("misses-counted", partial(looped, miss=True)),
     ("misses-counted", partial(by_distance, wrong=True)),
     ("heads-averaged-first", lambda w, offset, special: by_numpy(w.mean(0).expand_as(w), offset, special)),
