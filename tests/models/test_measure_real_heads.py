@@ -106,7 +106,8 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys, monkeypatch) -> None:
     short = tmp_path / "short.conllu"
     short.write_text(sentence(ROWS), encoding="utf-8")
     assert main([str(short)]) == 2
-    assert "short.conllu has 0 sentences of 6 to 40 words" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "short.conllu whose heads are a tree: 1; of 6 to 40 words: 0. At least two" in said
     counts = tmp_path / "counts.json"
     counts.write_text(json.dumps(["the"]), encoding="utf-8")
     assert main([str(short), "--counts", str(counts)]) == 2
