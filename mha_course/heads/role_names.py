@@ -21,11 +21,12 @@ _RELATIONS = {
     "appos": ("appos", "noun", "noun that explains another", "the noun before it"),
     "aux": ("aux", "verb", "auxiliary", "its verb"),
     "case": ("prep", "noun", "preposition", "its noun"),
-    "cc": ("and", "verb", "“and” or “but”", "the verb behind it"),
+    # "and" joins nouns as well as verbs, so neither of these two may speak of verbs.
+    "cc": ("and", "joined", "“and” or “but”", "its joined word"),
     "ccomp": ("clause", "verb", "verb of a clause that is an object", "its verb"),
     "compound": ("1st noun", "2nd noun", "first noun of a compound", "its last noun"),
     "compound:prt": ("particle", "verb", "particle", "its verb"),
-    "conj": ("2nd verb", "1st verb", "second verb", "first verb"),
+    "conj": ("2nd joined", "1st joined", "second joined word", "first joined word"),
     "cop": ("be", "predicate", "form of “be”", "its predicate"),
     "det": ("det", "noun", "determiner", "its noun"),
     "expl": ("there", "verb", "“there” or “it” that stands for nothing", "its verb"),
@@ -39,7 +40,7 @@ _RELATIONS = {
     "obj": ("obj", "verb", "object", "its verb"),
     "obl": ("obl", "verb", "noun behind a preposition", "its verb"),
     "punct": ("stop", "verb", "full stop", "main verb"),
-    "xcomp": ("to-verb", "verb", "verb without a subject of its own", "its verb"),
+    "xcomp": ("predicate", "verb", "predicate without a subject of its own", "its verb"),
 }
 _OTHERS = {
     PREVIOUS: ("previous", "word → previous word"),
