@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import torch
 
@@ -19,6 +19,7 @@ from mha_course.models.pretrained.finding import MINILM
 from mha_course.models.pretrained.model import PretrainedModel
 from mha_course.models.real_head_measures import MERGED
 from mha_course.models.real_head_roles import real_head_roles
+from mha_course.models.recorded_head_roles import recorded_head_roles
 from mha_course.models.recorded_heads import RecordedHeads, recorded_heads
 from mha_course.pieces import PieceMaps
 from mha_course.text.parsed_sentence import ParsedSentence
@@ -64,7 +65,7 @@ class RecordedMiniLM:
     @cached_property
     def table(self) -> HeadTable:
         """The scores of all heads."""
-        return measured_minilm(self.recorded) or _recorded_table(self.recorded)
+        return measured_minilm(self.recorded) or recorded_head_roles(self.recorded).table
 
     def maps(self, i: int, special: bool = False) -> Reading:
         """The maps of example i."""
@@ -171,12 +172,6 @@ def _first(maps: AttentionMaps, n: int) -> AttentionMaps:
         key_tokens=maps.key_tokens[:n],
         allowed=None if maps.allowed is None else maps.allowed[:n, :n],
     )
-
-
-@lru_cache(maxsize=4)
-def _recorded_table(recorded: RecordedHeads) -> HeadTable:
-    reads = [recorded.read(i) for i in range(len(recorded.sentences))]
-    return _table(recorded.name, recorded.sentences, reads)
 
 
 @torch.no_grad()
