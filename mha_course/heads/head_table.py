@@ -182,7 +182,7 @@ class HeadTable:
         )
 
     def file_form(self) -> dict[str, object]:
-        """The table as lists and numbers for a JSON file, rounded to three places."""
+        """The table as lists and numbers for a JSON file, rounded to five places."""
         whole = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "measures"}
         return {**whole, "measures": [written(measure) for measure in self.measures]}
 

@@ -140,7 +140,7 @@ def score_of(measure: Measured, layer: int, head: int) -> HeadScore:
 
 
 def written(measure: Measured) -> dict[str, object]:
-    """Lists and numbers for a JSON file, rounded to three places."""
+    """Lists and numbers for a JSON file, rounded to five places."""
     form = {}
     for field in fields(measure):
         value = getattr(measure, field.name)
@@ -151,8 +151,8 @@ def written(measure: Measured) -> dict[str, object]:
 
 
 def _rounded(number: float) -> float | None:
-    """Three places; None for nan, which JSON doesn't know."""
-    return None if number != number else round(number, 3)
+    """Five places, so that a threshold met exactly stays met; None for nan, which JSON doesn't know."""
+    return None if number != number else round(number, 5)
 
 
 def read(form: Mapping[str, object]) -> Measured:
