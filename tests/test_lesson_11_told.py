@@ -181,3 +181,28 @@ def test_a_larger_d_model_profits_from_more_heads() -> None:
     }
     assert gain[16].low < 0 < gain[16].high and gain[32].mean < 0
     assert gain[64].low > 0 and gain[128].low > gain[64].high
+
+
+def test_a_determiner_finds_its_noun_among_known_words_only() -> None:
+    known, every = (
+        course_head_table(on=on).best("det: dependent → head") for on in ("known treebank", "treebank")
+    )
+    assert known.low > known.baseline and every.low < every.baseline
+
+
+def test_more_heads_help_in_wide_models_whatever_the_width_of_a_head() -> None:
+    right = {(c.sizes.d_model, c.sizes.h): [sum(r["accuracy"].values()) for r in c.seeds] for c in cards()}
+    assert min(right[64, 8]) > max(right[64, 1]) and min(right[128, 8]) > max(right[128, 1])
+    assert sum(right[32, 4]) < sum(right[32, 1])  # heads of 8 dimensions, as at 64 with eight
+    assert not any(sum(right[d, h]) > sum(right[d, 1]) + 0.03 for d in (16, 32) for h in (2, 4, 8))
+
+
+def test_depth_and_special_tokens() -> None:
+    real = real_head_roles()
+    first = real.habits[habits.FIRST_SPECIAL].mean(1)
+    assert first[0] < 0.2 and first[1:].min() > 1 / 3 and first[1:].max() < 0.51
+    within = real.resemblance.within_each()
+    assert within[1] > within[2] > within[3] > within[4]
+    assert abs(real.layers_differ.p - 1 / 2001) < 1e-5
+    verdicts = [[real_heads_shuffled().trained.verdict(layer, i) for i in range(12)] for layer in (0, 5)]
+    assert all(row.count("word") > 6 for row in verdicts)
