@@ -63,6 +63,11 @@ def _each_piece(word_of: Sequence[int]) -> Groups:
     return [[i] for i, of in enumerate(word_of) if of >= 0]
 
 
+def _shared_out(weights: Tensor, word_of: Sequence[int]) -> Tensor:
+    """Every row divided by the number of pieces with its own number, before rows are added up."""
+    return weights / torch.tensor([word_of.count(of) for of in word_of]).to(weights)[:, None]
+
+
 def rescaled(words: Tensor, word_of: Sequence[int]) -> Tensor:
     """Every row made to sum to 1."""
     return words / words.sum(-1, keepdim=True)
@@ -136,6 +141,13 @@ PIECES_MISTAKES = (
         "special-in-the-last-word",
         _with(groups=_special_last),
         "Special tokens go to the last word: -1 as an index means the last one.",
+        "places where `word_of` is -1.",
+    ),
+    Mistake(
+        "special-written-to-the-last-word",
+        _with(maps=_shared_out, groups=_special_last, out_of=lambda rows: rows.sum(-1)),
+        "Special tokens are not skipped: their rows and columns are added to the last word, since -1 as an "
+        "index means the last one.",
         "places where `word_of` is -1.",
     ),
     Mistake(

@@ -100,6 +100,24 @@ def firsts(b, m):
     return b * (b.cumsum(0) == 1)
 
 
+def added_one_by_one(weights, word_of):
+    """-1 is never looked for, and writes to the last word."""
+    words = max(word_of) + 1
+    result = torch.zeros(len(weights), words, words, dtype=weights.dtype)
+    for i, a in enumerate(word_of):
+        for j, b in enumerate(word_of):
+            result[:, a, b] += weights[:, i, j] / word_of.count(a)
+    return result
+
+
+def added_at_once(weights, word_of):
+    of, words = torch.tensor(word_of), max(word_of) + 1
+    sizes = (of[:, None] == of).sum(0)
+    to = torch.zeros(len(weights), len(of), words, dtype=weights.dtype).index_add(2, of % words, weights)
+    rows = to / sizes[:, None]
+    return torch.zeros(len(weights), words, words, dtype=weights.dtype).index_add(1, of % words, rows)
+
+
 def own_places(word_of):
     new, k = [], -1
     for i, of in enumerate(word_of):
@@ -162,6 +180,8 @@ WRONG = [
     ("special-are-words", lambda weights, word_of: by_groups(weights, own_places(word_of))),
     ("special-in-the-last-word", partial(looped, special=modulo)),
     ("special-in-the-last-word", partial(by_index_add, keep=False)),
+    ("special-written-to-the-last-word", added_one_by_one),
+    ("special-written-to-the-last-word", added_at_once),
     ("special-in-front", partial(by_matrix, shift=1)),
     ("special-in-front", lambda weights, word_of: _in_front(weights, word_of)),
     ("pieces-kept", partial(looped, special=one_by_one)),
