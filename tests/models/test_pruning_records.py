@@ -75,3 +75,29 @@ def test_removals_and_what_training_brings_back(small) -> None:
     assert retrained()[0].kept == 4
     with pytest.raises(ValueError, match="seed=7"):
         whole_accuracy(7)
+
+
+def test_at_least_half_of_the_heads_can_go_with_every_part_within_two_points() -> None:
+    price = strongest_price()
+    runs = [one for one in gate_runs() if one.strength == price]
+    assert [one.seed for one in runs] == [0, 1, 2]
+    for one in runs:
+        assert one.kept <= 8
+        assert max(lost(one).values()) <= 2
+    higher = [one for one in gate_runs() if one.strength > price]
+    assert max(max(lost(one).values()) for one in higher) > 2  # a higher price was tried, and too high
+
+
+def test_what_is_recorded_fits_together() -> None:
+    for one in gate_runs():
+        assert one.kept == len(one.survivors) == one.on_the_way[-1]
+        assert len(one.gates) == len(one.heads) == 2 and {len(row) for row in one.gates} == {8}
+        for i, row in enumerate(one.heads, 1):
+            for j, role in enumerate(row, 1):
+                assert role is None or (i, j) in one.survivors
+    for one in removals():
+        assert sorted(one.order) == [(i, j) for i in (1, 2) for j in range(1, 9)]
+        assert one.with_kept(16) == whole_accuracy(one.seed)
+        # without any head the model can't know the neighbours
+        assert one.with_kept(0)["mutation"] < 0.8 * one.with_kept(16)["mutation"]
+    assert {one.by for one in removals()} >= {"importance", "confidence", "random 1", "random 5"}
