@@ -6,7 +6,7 @@ function glossMeters() {
   const rows = {};
   const body = node("tbody", {});
   const element = node("table", { class: "mha-gloss-meters" },
-    node("thead", {}, node("tr", {}, ...["part", "right answers", "", "lost", "lost without random heads"].map((text) => node("th", { scope: "col" }, text)))), body);
+    node("thead", {}, node("tr", {}, ...["part", "right answers", "", "change", "change without random heads"].map((text) => node("th", { scope: "col" }, text)))), body);
   for (const part of GLOSS_PARTS) {
     const fill = node("div", { class: "mha-gloss-fill" });
     const tick = node("div", { class: "mha-gloss-tick" });

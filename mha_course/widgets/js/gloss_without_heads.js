@@ -130,7 +130,7 @@ function render({ model, el }) {
     meters.draw(next);
     setText(words, told());
     const randomly = next.random ? ` Diamond: the mean of ${next.random.groups} random groups of ${next.off.length} other ${next.off.length === 1 ? "head" : "heads"}.` : "";
-    setText(metersNote, `Share of words with the right part, ${next.sentences} sentences of the grammar. Tick: all heads on.${randomly} Lost: percentage points.`);
+    setText(metersNote, `Share of words with the right part, ${next.sentences} sentences of the grammar. Tick: all heads on.${randomly} Change: percentage points.`);
     press();
     say(words.textContent);
     return true;
