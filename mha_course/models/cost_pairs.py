@@ -1,0 +1,64 @@
+"""Pairs of settings whose costs the roofline model compares: predicted as a ratio, then measured as one.
+
+The pairs were fixed before any of them was measured, and stand as they were. Each asks one question that the
+model answers with a number: what does a longer text cost, a wider layer, a larger batch, more heads, fewer
+key/value heads, a longer cache. Ratios, because they don't depend on the machine's peak and bandwidth alone,
+only on which of the two is the limit and by how much.
+
+What is compared is the sum over the stages of one layer, one thread, float32, operands from memory. Calls are
+large enough that starting one (some microseconds) counts for little: the smallest layer here takes about half a
+millisecond. The model leaves out: that a kernel rarely reaches the peak, least of all for narrow heads and few
+rows; that an exponential costs more than five operations; that results may be found in a cache by the next
+stage; and copies. So it is a bound from below, and the question is how well bounds compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mha_course.models.own_machine import Setting
+
+
+@dataclass(frozen=True)
+class Pair:
+    """question: in words; first, second: the settings; asked is second over first."""
+
+    question: str
+    first: Setting
+    second: Setting
+
+
+PAIRS = (
+    # Reading a text: the products are large, and arithmetic should be the limit.
+    Pair("four times the text", Setting(1, 192, 384, 6), Setting(1, 768, 384, 6)),
+    Pair("twice the width", Setting(1, 384, 512, 8), Setting(1, 384, 1024, 8)),
+    Pair("four times the batch", Setting(2, 320, 512, 8), Setting(8, 320, 512, 8)),
+    Pair("16 short texts or one long one", Setting(16, 64, 512, 8), Setting(1, 1024, 512, 8)),
+    Pair("half the text at twice the width", Setting(1, 1024, 256, 4), Setting(1, 512, 512, 4)),
+    Pair("16 heads or 2, a longer text", Setting(1, 640, 512, 2), Setting(1, 640, 512, 16)),
+    Pair("24 heads or 4, a shorter text", Setting(1, 256, 768, 4), Setting(1, 256, 768, 24)),
+    Pair("2 key/value heads or 16, reading", Setting(1, 512, 1024, 16), Setting(1, 512, 1024, 16, 2)),
+    # Writing one token: every weight and every cached key is read for a few operations.
+    Pair("eight times the cache", Setting(4, 1, 768, 12, None, 511), Setting(4, 1, 768, 12, None, 4095)),
+    Pair(
+        "32 requests or one, short caches",
+        Setting(1, 1, 1024, 16, None, 127),
+        Setting(32, 1, 1024, 16, None, 127),
+    ),
+    Pair(
+        "16 requests or 2, long caches", Setting(2, 1, 512, 8, None, 2047), Setting(16, 1, 512, 8, None, 2047)
+    ),
+    Pair(
+        "twice the width, one request", Setting(1, 1, 1024, 16, None, 255), Setting(1, 1, 2048, 16, None, 255)
+    ),
+    Pair("16 heads or 4, writing", Setting(16, 1, 512, 4, None, 1023), Setting(16, 1, 512, 16, None, 1023)),
+    Pair("4 key/value heads or 16", Setting(8, 1, 1024, 16, None, 2047), Setting(8, 1, 1024, 16, 4, 2047)),
+    Pair("2 key/value heads or 12", Setting(8, 1, 768, 12, None, 1535), Setting(8, 1, 768, 12, 2, 1535)),
+    Pair("1 key/value head or 12", Setting(12, 1, 768, 12, None, 2047), Setting(12, 1, 768, 12, 1, 2047)),
+    # Between the two.
+    Pair(
+        "a text read or one more token written", Setting(1, 1, 768, 12, None, 511), Setting(1, 512, 768, 12)
+    ),
+    Pair("4 new tokens or one", Setting(4, 1, 768, 12, None, 2047), Setting(4, 4, 768, 12, None, 2047)),
+    Pair("128 new tokens or 16", Setting(1, 16, 1024, 16, None, 1023), Setting(1, 128, 1024, 16, None, 1023)),
+)
