@@ -3,6 +3,8 @@
 // const tips = cellTips(root, say);   tips.tip(cell, text) gives a cell its text (and data-tip for tests)
 // tips.roam(picture): the picture takes the focus, arrow keys walk to the nearest cell in their direction, Escape
 // leaves; say(text) reads it out.  tips.clear() hides the tooltip, for when a picture is drawn anew.
+// tips.redraw(picture, draw) draws it anew and puts who was walking in it back on the cell of the same place: an answer
+// of the kernel that comes late must not throw anybody out.
 // Parts: .mha-tooltip, cells [data-tip], the one under the keys .is-walked.
 
 function cellTips(root, say) {
@@ -78,7 +80,20 @@ function cellTips(root, say) {
     picture.addEventListener("blur", clear);
   }
 
-  return { tip, roam, clear };
+  function redraw(picture, draw) {
+    const cells = () => [...picture.querySelectorAll("[data-tip]")];
+    const elsewhere = walked && !picture.contains(walked);
+    const at = walked && !elsewhere ? cells().indexOf(walked) : -1;
+    if (!elsewhere) clear();
+    draw();
+    const cell = at < 0 ? null : cells()[at];
+    if (!cell) return;
+    walked = cell;
+    walked.classList.add("is-walked");
+    place(walked);
+  }
+
+  return { tip, roam, clear, redraw };
 }
 
 function centre(cell) {

@@ -60,8 +60,7 @@ function headMapBars({ tips, heading, empty = "", counted = true }) {
   return {
     element,
     draw(rows, passes, whose) {
-      tips.clear();
-      list.replaceChildren(...rows.map((each) => row(each, passes(each))));
+      tips.redraw(list, () => list.replaceChildren(...rows.map((each) => row(each, passes(each)))));
       list.setAttribute("aria-label", `Scores of ${whose}; arrow keys go from bar to bar`);
       show(none, rows.length === 0);
       show(axis, rows.length > 0);
