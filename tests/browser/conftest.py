@@ -6,8 +6,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.lab import Chromium, LabPage, LabServer, find_chromium
+
+# What is expected is expected soon, but a busy machine with two cores may take longer than Playwright's 5 seconds.
+expect.set_options(timeout=30_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
