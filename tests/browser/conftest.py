@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.lab import Chromium, LabPage, LabServer, find_chromium
 
-# What is expected is expected soon, but a busy machine with two cores may take longer than Playwright's 5 seconds.
+# What is expected is expected soon, but a busy machine may take longer than Playwright's 5 s.
 expect.set_options(timeout=30_000)
 
 
