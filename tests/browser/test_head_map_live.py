@@ -102,7 +102,7 @@ def test_thresholds_heads_and_sentences(lab: LabPage) -> None:
     best = rank.inner_text()
     walked = widget.locator(".mha-score.is-walked")
     name = walked.get_attribute("data-name")
-    # Bars are drawn anew when the kernel answers: who walks there stays there (a script's click takes no focus).
+    # Bars are drawn anew when the kernel answers: who walks there stays (a script's click takes no focus).
     widget.locator("[data-control=mode] [data-value=worst]").evaluate("e => e.click()")
     expect(rank).not_to_have_text(best)
     expect(walked).to_have_attribute("data-name", name)
