@@ -29,10 +29,27 @@ def parameter_count(
 
     Raises: ValueError for sizes that no such layer can have, as `attention.multi_head_sizes`.
     """
+    return sum(stage_parameters(d_model, h, d_k, d_v, n_kv_heads, bias).values())
+
+
+def stage_parameters(
+    d_model: int,
+    h: int,
+    d_k: int | None = None,
+    d_v: int | None = None,
+    n_kv_heads: int | None = None,
+    bias: bool = False,
+) -> dict[str, int]:
+    """Learned numbers by stage: W_Q, W_K and W_V in projections, W_O in output_projection; no other has any.
+
+    Raises: ValueError as `parameter_count`.
+    """
     d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
     projected = h * d_k + n_kv_heads * d_k + n_kv_heads * d_v
-    weights = d_model * projected + h * d_v * d_model
-    return weights + (projected + d_model if bias else 0)
+    return {
+        "projections": projected * (d_model + bias),
+        "output_projection": (h * d_v + bias) * d_model,
+    }
 
 
 def attention_flops(

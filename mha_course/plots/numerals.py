@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 MINUS = "−"
+_PREFIXES = ("p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E")
+_SMALL = _PREFIXES.index("")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -66,6 +68,28 @@ def _scientific(value: float) -> str:
 def power_of_ten(exponent: int) -> str:
     """10 with a raised exponent."""
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
+
+
+def prefixed(value: float, unit: str = "") -> str:
+    """A number above 0 with three digits and a prefix in steps of 1,000: 2.04 TB/s, 16.8 M, 1.3 µs; 0 B."""
+    value = float(value)
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"a prefix goes with a finite number of at least 0; got {value}.")
+    if value == 0:
+        return f"0 {unit}".strip()
+    # Rounded first: 999.6 has three digits as 1,000, which is 1 k.
+    rounded = float(f"{value:.2e}")
+    step = min(max(math.floor(math.log10(rounded) / 3 + 1e-9), -_SMALL), len(_PREFIXES) - 1 - _SMALL)
+    scaled = rounded / 1000.0**step
+    digits = f"{scaled:.3g}" if scaled < 1000 else f"{scaled:,.0f}"
+    return f"{digits} {_PREFIXES[step + _SMALL]}{unit}".strip()
+
+
+def three_digits(value: float) -> str:
+    """A number above 0 with three digits, or as many as stand before the point: 0.992, 61.1, 153, 1,365."""
+    if not 0 < value < math.inf:
+        return number(value)
+    return number(value, max(0, 2 - math.floor(math.log10(float(f"{value:.2e}")))))
 
 
 def weight(value: float) -> str:
