@@ -60,6 +60,10 @@ EVERY_KIND: dict[str, Callable[[], Picture]] = {
         ["a", "a much longer name than usual", "c"], [0.1, 0.999, 0.5], "Bars", "share",
         baseline=0.99, errors=[0.1] * 3,
     ),
+    "scatter": lambda: plots.scatter(
+        torch.linspace(0, 1, 30) ** 3, torch.linspace(1e-4, 30, 30), [f"L2H{i}" for i in range(30)],
+        ["previous word", "next word", "no role"] * 10, "Thirty heads", "importance", "loss added", log_y=True,
+    ),
 }  # fmt: skip
 
 

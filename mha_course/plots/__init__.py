@@ -10,6 +10,8 @@ from mha_course.plots.matrices import matrices, matrix
 from mha_course.plots.picture import Picture
 from mha_course.plots.points import points
 from mha_course.plots.role_map import role_map
+from mha_course.plots.roofline import roofline
+from mha_course.plots.scatter import scatter
 from mha_course.plots.split_picture import split_picture
 
 __all__ = [
@@ -24,5 +26,7 @@ __all__ = [
     "matrix",
     "points",
     "role_map",
+    "roofline",
+    "scatter",
     "split_picture",
 ]
