@@ -62,7 +62,7 @@ EVERY_KIND: dict[str, Callable[[], Picture]] = {
     ),
     "scatter": lambda: plots.scatter(
         torch.linspace(0, 1, 30) ** 3, torch.linspace(1e-4, 30, 30), [f"L2H{i}" for i in range(30)],
-        ["previous word", "next word", "no role"] * 10, "Thirty heads", "importance", "loss added", log_y=True,
+        ["previous word", "next word", "no role"] * 10, "Thirty heads", "importance", "cost", log_y=True,
     ),
 }  # fmt: skip
 
