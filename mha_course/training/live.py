@@ -71,14 +71,28 @@ def live_settings(seed: int = 0, parts: tuple[str, ...] = PARTS) -> LiveSettings
     With fewer updates fewer sentences are drawn. Raises: ValueError when the variable is no whole number
     from 1 on.
     """
+    steps = steps_asked_for()
+    if steps is None:
+        return LiveSettings(seed=seed, parts=parts)
+    return LiveSettings(seed=seed, parts=parts, steps=steps, sentences=sentences_for(steps, SENTENCES))
+
+
+def steps_asked_for() -> int | None:
+    """The number of updates that MHA_COURSE_STEPS sets, None when it sets none.
+
+    Raises: ValueError when it is no whole number from 1 on.
+    """
     said = os.environ.get(STEPS_VARIABLE, "").strip()
     if not said:
-        return LiveSettings(seed=seed, parts=parts)
+        return None
     if not said.isdecimal() or int(said) < 1:
         raise ValueError(f"{STEPS_VARIABLE}={said!r}: a whole number of updates, 1 or more.")
-    steps = int(said)
-    sentences = min(SENTENCES, max(300, 20 * steps))
-    return LiveSettings(seed=seed, parts=parts, steps=steps, sentences=sentences)
+    return int(said)
+
+
+def sentences_for(steps: int, most: int) -> int:
+    """How many sentences are drawn for so many updates, so that a short run needn't wait for them."""
+    return min(most, max(300, 20 * steps))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from safetensors.torch import load
 
@@ -25,13 +26,25 @@ FINISHED, FAILED = "finished", "failed"
 AT_WORK = (STARTING, RUNNING, STOPPING)
 
 
+class Described(Protocol):
+    """Settings that can go to another process. steps: updates."""
+
+    steps: int
+
+    def described(self) -> dict[str, object]:
+        """All of them, as JSON can hold them."""
+
+
 class LiveRun:
     """Training in a process of its own; a background thread here takes in what it reports.
 
-    All methods may be called from any thread and return at once, except `wait`.
+    All methods may be called from any thread and return at once, except `wait`. A subclass trains something
+    else: it names the module that its process runs.
     """
 
-    def __init__(self, settings: LiveSettings) -> None:
+    worker = WORKER
+
+    def __init__(self, settings: Described) -> None:
         self.settings = settings
         self.state = NEW
         self.trouble = ""
@@ -123,7 +136,7 @@ class LiveRun:
         )
         errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", WORKER],
+            [sys.executable, "-m", self.worker],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -160,15 +173,18 @@ class LiveRun:
     def _take(self, report: dict[str, object], weights: bytes) -> None:
         self.latest = report
         self._weights = weights or self._weights
-        if report["step"] or report["roles"]:
+        if report["step"] or report["accuracy"]:
             self.history.append(report)
-        if report["step"] == self.settings.steps:
+        if self._is_last(report):
             self._to(FINISHED)
         elif report["resting"]:
             # A start may have come in the meantime; then it goes on by itself.
             self._to(STOPPED if self.state == STOPPING else self.state)
         else:
             self._to(RUNNING if self.state == STARTING else self.state)
+
+    def _is_last(self, report: Mapping[str, object]) -> bool:
+        return report["step"] == self.settings.steps
 
     def _to(self, state: str) -> None:
         self.state = state

@@ -14,13 +14,15 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import torch
 from safetensors.torch import save
 
-from mha_course.training.live import LiveSettings, LiveTrainer, Report
+from mha_course.models.gloss_model import GlossModel
+from mha_course.training.live import LiveSettings, LiveTrainer
 
 REPORT_EVERY = 10  # updates
 
@@ -75,9 +77,29 @@ class Stopwatch:
         return self._before + (0.0 if self._since is None else time.monotonic() - self._since)
 
 
-def work(settings: LiveSettings, orders: Orders, out: BinaryIO) -> None:
+class Trainer(Protocol):
+    """What this process can run: reports one after the other, and the model that is being trained."""
+
+    model: GlossModel | None
+
+    def reports(self) -> Iterator[LiveReport]:
+        """Train on, with a report after every update."""
+
+
+class LiveReport(Protocol):
+    """What every report says, a dataclass; it may say more.
+
+    loss: nan where nothing was learned. accuracy: by part, where the model was looked at.
+    """
+
+    step: int
+    loss: float
+    accuracy: Mapping[str, float] | None
+
+
+def work(trainer: Trainer, orders: Orders, out: BinaryIO) -> None:
     """Train until it is done or the notebook is gone; rest between two updates when told to."""
-    watch, trainer = Stopwatch(), LiveTrainer(settings)
+    watch = Stopwatch()
     lost: list[float] = []  # losses since the last report
     for report in trainer.reports():
         if not math.isnan(report.loss):
@@ -96,7 +118,7 @@ def work(settings: LiveSettings, orders: Orders, out: BinaryIO) -> None:
 
 
 def _send(
-    out: BinaryIO, report: Report, loss: float | None, seconds: float, resting: bool, trainer: LiveTrainer
+    out: BinaryIO, report: LiveReport, loss: float | None, seconds: float, resting: bool, trainer: Trainer
 ) -> None:
     told = {**asdict(report), "loss": loss, "seconds": seconds, "resting": resting}
     weights = b""
@@ -106,19 +128,23 @@ def _send(
     out.flush()
 
 
-def main() -> None:
-    """Read the settings from the first line of stdin, and train."""
+def serve(trainer_of: Callable[[dict[str, object]], Trainer]) -> None:
+    """Read the settings from the first line of stdin, and train. Ends the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the notebook, which says what it wants
     torch.set_num_threads(1)  # two threads are slower than one at these sizes
     told = json.loads(sys.stdin.buffer.readline())
-    settings = LiveSettings(**{**told, "parts": tuple(told["parts"])})
     try:
-        work(settings, Orders(sys.stdin.buffer), sys.stdout.buffer)
+        work(trainer_of(told), Orders(sys.stdin.buffer), sys.stdout.buffer)
     except BrokenPipeError:
         pass  # the notebook is gone
     # Python would wait for the thread that still reads stdin, and give up on it with a fatal error.
     os._exit(0)
 
 
+def trainer_of(told: dict[str, object]) -> LiveTrainer:
+    """A trainer with settings as `LiveSettings.described` gives them."""
+    return LiveTrainer(LiveSettings(**{**told, "parts": tuple(told["parts"])}))
+
+
 if __name__ == "__main__":
-    main()
+    serve(trainer_of)
