@@ -6,17 +6,20 @@ key/value heads, a longer cache. Ratios, because they don't depend on the machin
 only on which of the two is the limit and by how much.
 
 What is compared is the sum over the stages of one layer, one thread, float32, operands from memory. Calls are
-large enough that starting one (some microseconds) counts for little: the smallest layer here takes about half a
-millisecond. The model leaves out: that a kernel rarely reaches the peak, least of all for narrow heads and few
-rows; that an exponential costs more than five operations; that results may be found in a cache by the next
-stage; and copies. So it is a bound from below, and the question is how well bounds compare.
+large enough that starting one (some microseconds) counts for little: the smallest layer here takes about
+half a millisecond. The model leaves out: that a kernel rarely reaches the peak, least of all for narrow heads
+and few rows; that an exponential costs more than five operations; that results may be found in a cache by the
+next stage; and copies. So it is a bound from below, and the question is how well bounds compare.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mha_course.models.own_machine import Setting
+from mha_course import cost
+from mha_course.models.own_machine import Setting, measured_seconds, predicted_seconds
+from mha_course.sizes import check_sizes
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,51 @@ class Pair:
     question: str
     first: Setting
     second: Setting
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A pair with its seconds by stage, predicted and measured, each for the first and the second setting."""
+
+    pair: Pair
+    predicted: tuple[Mapping[str, float], Mapping[str, float]]
+    measured: tuple[Mapping[str, float], Mapping[str, float]]
+
+    @property
+    def predicted_ratio(self) -> float:
+        """Seconds of the second over those of the first, as the model has them."""
+        return self.predicted[1]["total"] / self.predicted[0]["total"]
+
+    @property
+    def measured_ratio(self) -> float:
+        """The same as measured."""
+        return self.measured[1]["total"] / self.measured[0]["total"]
+
+    @property
+    def off_by(self) -> float:
+        """The factor between the two ratios, at least 1, whichever is larger."""
+        quotient = self.predicted_ratio / self.measured_ratio
+        return max(quotient, 1 / quotient)
+
+
+def compare(pair: Pair, machine: cost.Machine, seconds: float = 0.03, rounds: int = 3) -> Compared:
+    """Predict and measure one pair. The two settings take turns; the fastest try of each stage counts.
+
+    seconds: for each stage and round. Raises: ValueError for rounds below 1.
+    """
+    check_sizes(rounds=rounds)
+    settings = (pair.first, pair.second)
+    tries = [[measured_seconds(one, seconds=seconds) for one in settings] for _ in range(rounds)]
+    first, second = (_fastest(turn[i] for turn in tries) for i in range(2))
+    predicted = [predicted_seconds(one, machine) for one in settings]
+    return Compared(pair, (predicted[0], predicted[1]), (first, second))
+
+
+def _fastest(tries: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The shortest time of every stage, and their total."""
+    every = list(tries)
+    stages = {name: min(one[name] for one in every) for name in every[0] if name != "total"}
+    return stages | {"total": sum(stages.values())}
 
 
 PAIRS = (

@@ -7,7 +7,7 @@ several tries: whatever else the machine does can only make a try longer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
@@ -27,7 +27,7 @@ COPIED_BYTES = 100_000_000  # of a stage's operands, so that no try finds them i
 
 # Time in which others have the processor doesn't count, where the system tells it finely enough.
 _FINE = time.get_clock_info("thread_time").resolution < 1e-6
-_now = time.thread_time if _FINE else time.perf_counter
+now = time.thread_time if _FINE else time.perf_counter
 
 
 def shortest(call: Callable[[], object], seconds: float = 0.3, least: int = 3) -> float:
@@ -39,9 +39,9 @@ def shortest(call: Callable[[], object], seconds: float = 0.3, least: int = 3) -
     call()  # the first one pays for memory that the later ones have
     best, tries, end = float("inf"), 0, time.perf_counter() + seconds
     while tries < least or time.perf_counter() < end:
-        start = _now()
+        start = now()
         call()
-        best, tries = min(best, _now() - start), tries + 1
+        best, tries = min(best, now() - start), tries + 1
     return best
 
 
@@ -94,15 +94,22 @@ def predicted_seconds(setting: Setting, machine: cost.Machine, fused: bool = Fal
 
 
 @torch.no_grad()
-def measured_seconds(setting: Setting, fused: bool = False, seconds: float = 0.1) -> dict[str, float]:
+def measured_seconds(
+    setting: Setting, fused: bool = False, seconds: float = 0.1, only: Collection[str] | None = None
+) -> dict[str, float]:
     """For each stage how long it takes here, the shortest of several tries, and their total.
 
     fused: scores, softmax and weighted sum in one kernel. Numbers are random. Keys and values are laid out as
     a cache keeps them, (b, n_kv_heads, n_k, d_k), and read once a group. Every try gets other copies of its
     operands, so that they come from memory, as they do in a model of many layers; room for results is there
-    already. seconds: spent on each stage.
+    already. seconds: spent on each stage. only: names of the stages to time, all when left out.
+
+    Raises: ValueError for a name that is no stage.
     """
-    stages = {name: _timed(*stage, seconds) for name, stage in _stages(setting, fused).items()}
+    every = _stages(setting, fused)
+    if unknown := set(only or ()) - set(every):
+        raise ValueError(f"{sorted(unknown)} is no stage; there are {', '.join(every)}.")
+    stages = {name: _timed(*stage, seconds) for name, stage in every.items() if only is None or name in only}
     return stages | {"total": sum(stages.values())}
 
 
