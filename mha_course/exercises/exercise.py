@@ -95,6 +95,7 @@ class Exercise:
     twins: names of the course's own functions that do the same, as "attention.split_heads".
     also: other names under which it is found.
     finite_gradients: a right result whose gradients are NaN does not pass.
+    learns_through: whether a model could learn through the function, so that a way back is worth a remark.
     reads: reads what an unknown wrong answer did, whatever its numbers: a Finding from the Evidence and one
     more call with other arguments, or None.
     on_the_way: from the arguments, what a right answer (or a common wrong one) holds on its way, each with a
@@ -122,6 +123,7 @@ class Exercise:
     twins: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     finite_gradients: bool = False
+    learns_through: bool = True
     reads: Callable[[Any, Callable[..., Any]], Any] | None = None
     special: Callable[[Case, Any, Any], Any] | None = None
     on_the_way: Callable[[tuple[Any, ...]], list[Any]] | None = None

@@ -224,7 +224,10 @@ def _remark(case: Case, expected: Outcome, got: Outcome, ok: bool) -> str:
     narrower = [
         have.dtype
         for want, have in zip(expected.leaves, got.leaves, strict=True)
-        if want.is_floating_point() and want.dtype != have.dtype and not _python_number(have)
+        if want.is_floating_point()
+        and want.dtype != have.dtype
+        and not _python_number(have)
+        and "number" not in expected.odd
     ]
     if narrower:
         return f"One remark: {case.label} the result is `{narrower[0]}`. {_DTYPE_ADVICE}"

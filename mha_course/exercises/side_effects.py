@@ -23,7 +23,8 @@ def wrong_container(evidence: Evidence) -> Finding | None:
                 look = "`torch.stack`, `torch.cat` or `torch.tensor`."
                 return Finding("a-list" if word == "list" else "a-number", says, look=look)
         for a, b in zip(want.leaves, have.leaves, strict=True):
-            if a.is_floating_point() and a.dtype != b.dtype and "number" not in have.odd:
+            plain = "number" in have.odd or "number" in want.odd  # a Python number has no dtype to keep
+            if a.is_floating_point() and a.dtype != b.dtype and not plain:
                 says = f"The numbers are right. The dtype is `{b.dtype}`, the inputs have `{a.dtype}`."
                 return Finding("wrong-dtype", says, look="conversions, and NumPy's float64 numbers.")
     return None

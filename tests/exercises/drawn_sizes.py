@@ -163,6 +163,11 @@ def _counted_words(s: Sizes) -> Arguments:
     return (2 * s.tensor(s.h, n, n)).softmax(-1), torch.randint(n, (n,), generator=s.g)
 
 
+def _stages(s: Sizes) -> Arguments:
+    flops, moved = (most * torch.rand(s.n, generator=s.g) + 1 for most in (90, 9))
+    return flops, moved, 10.0 * s.d_k, float(s.m)
+
+
 def _relabelings(s: Sizes) -> Arguments:
     layers = torch.arange(s.n + s.m) % (2 + (s.n + s.m > 5))
     return drawn_distances(s.g, layers, 1), layers, drawn_orders(s.g, layers, s.d_v)
@@ -216,4 +221,7 @@ CALLS: dict[str, Call] = {
     "rarest_word_share": _counted_words,
     "jensen_shannon": lambda s: (_some_zeros(s, s.b, s.n, s.m), _some_zeros(s, s.b, s.n, s.m)),
     "permutation_p": _relabelings,
+    "attainable_flops": _stages,
+    "cached_intensity": lambda s: (s.b, s.n, s.h * s.d_v, s.h, s.d_k, s.m),
+    "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),
 }
