@@ -71,7 +71,12 @@ def power_of_ten(exponent: int) -> str:
 
 
 def prefixed(value: float, unit: str = "") -> str:
-    """A number above 0 with three digits and a prefix in steps of 1,000: 2.04 TB/s, 16.8 M, 1.3 µs; 0 B."""
+    """A number with three digits and a prefix in steps of 1,000: 2.04 TB/s, 16.8 M, 1.30 µs.
+
+    Zeros at the end are written where they stand for digits that were rounded away: 60 G is exact, 60.0 G
+    is not.
+    Raises: ValueError for what is below 0 or not finite.
+    """
     value = float(value)
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"a prefix goes with a finite number of at least 0; got {value}.")
@@ -81,7 +86,8 @@ def prefixed(value: float, unit: str = "") -> str:
     rounded = float(f"{value:.2e}")
     step = min(max(math.floor(math.log10(rounded) / 3 + 1e-9), -_SMALL), len(_PREFIXES) - 1 - _SMALL)
     scaled = rounded / 1000.0**step
-    digits = f"{scaled:.3g}" if scaled < 1000 else f"{scaled:,.0f}"
+    whole = math.isclose(value, rounded, rel_tol=1e-9)
+    digits = f"{scaled:,.0f}" if scaled >= 100 else f"{scaled:.3g}" if whole else f"{scaled:#.3g}"
     return f"{digits} {_PREFIXES[step + _SMALL]}{unit}".strip()
 
 

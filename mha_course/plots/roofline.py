@@ -50,8 +50,8 @@ def roofline(
     costs: stage -> FLOPs and bytes, as `cost.stage_costs` gives; any other names do as well. A point stands
     on the roof, at the stage's intensity: hollow where memory is the limit, filled where arithmetic is.
     measured: stage -> seconds; a diamond shows the FLOPs a second that were reached, and the label which
-    share of the roof that is. title: the machine's name when left out. width, height: px of the drawing inside
-    title and note.
+    share of the roof that is. title: the machine's name when left out. width, height: px of the drawing
+    inside title and note.
     Raises: ValueError for no stage, for stages without FLOPs or bytes, for names that `costs` doesn't have,
     and for seconds that are not above 0. Source: Williams, Waterman and Patterson 2009.
     """
@@ -77,7 +77,7 @@ def roofline(
         across = axes.Axis(low_x, high_x, round(x0 + left), round(x0 + width - 26), log=True)
         up = axes.Axis(low_y, high_y, round(y0 + height - _BELOW), round(y0 + 8), log=True)
         _frame(canvas, across, up, x0, y_ticks, y_texts)
-        _roof(canvas, machine, across, up)
+        _roof(canvas, machine, across, up, [across.at(one.intensity) for one in costs.values()])
         spots = []
         for name, one in costs.items():
             at = Spot(
@@ -223,8 +223,10 @@ def _frame(
     canvas.text(x0 + 12, (up.start + up.stop) / 2, "FLOP/s", 12, ha="center", turn=90)
 
 
-def _roof(canvas: Canvas, machine: cost.Machine, across: axes.Axis, up: axes.Axis) -> None:
-    """The slope of the bandwidth, the level of the peak, and the ridge where they meet."""
+def _roof(
+    canvas: Canvas, machine: cost.Machine, across: axes.Axis, up: axes.Axis, points: Sequence[float]
+) -> None:
+    """The slope of the bandwidth, the level of the peak, and the ridge where they meet; points: their px."""
     corner, level = across.at(machine.ridge), up.at(machine.peak)
     # The slope leaves the frame at the side or at the floor.
     first = max(across.low, up.low / machine.bandwidth)
@@ -232,12 +234,16 @@ def _roof(canvas: Canvas, machine: cost.Machine, across: axes.Axis, up: axes.Axi
     canvas.line([begin[0], corner, across.stop], [begin[1], level, level], "ink2", 2.5, z=3.5)
     canvas.line([corner, corner], [level, up.start], "edge", 1, (3, 3), z=1.5)
     slope = math.degrees(math.atan2(begin[1] - level, corner - begin[0]))
-    middle = (begin[0] + corner) / 2, (begin[1] + level) / 2
+    bandwidth = f"bandwidth {numerals.prefixed(machine.bandwidth, 'B/s')}"
+    reach = text_width(bandwidth, 12) / 2 * math.cos(math.radians(slope)) + 8
+    # Along the slope where no point stands, the middle first.
+    places = [begin[0] + share * (corner - begin[0]) for share in (0.5, 0.62, 0.38, 0.74, 0.26)]
+    middle = next((at for at in places if all(abs(px - at) > reach for px in points)), places[0])
     lift = 8 / math.cos(math.radians(slope))
     canvas.text(
-        middle[0],
-        middle[1] - lift,
-        f"bandwidth {numerals.prefixed(machine.bandwidth, 'B/s')}",
+        middle,
+        up.at(_value(across, middle) * machine.bandwidth) - lift,
+        bandwidth,
         12,
         ha="center",
         turn=slope,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from mha_course import cost
@@ -97,11 +98,9 @@ class Server:
         shape = (self.d_model, self.h, self.n_kv_heads)
         stages = cost.stage_costs(len(cached), 1, *shape, 0, self.bytes_per_number, fused=True)
         parts = [stages["projections"], stages["output_projection"]]
-        each = [
-            cost.stage_costs(1, 1, *shape, length, self.bytes_per_number, fused=True)["attention"]
-            for length in cached
-        ]
-        parts.append(cost.total_cost(each))
+        parts.append(
+            cost.total_cost(_over_the_cache(*shape, length, self.bytes_per_number) for length in cached)
+        )
         return self.n_layers * sum(self.machine.least_seconds(part) for part in parts)
 
     def reading(self, prompt: int) -> float:
@@ -109,6 +108,14 @@ class Server:
         shape = (self.d_model, self.h, self.n_kv_heads)
         stages = cost.stage_costs(1, prompt, *shape, 0, self.bytes_per_number, fused=True)
         return self.n_layers * sum(self.machine.least_seconds(part) for part in stages.values())
+
+
+@lru_cache(maxsize=8192)
+def _over_the_cache(
+    d_model: int, h: int, n_kv_heads: int, length: int, bytes_per_number: int
+) -> cost.StageCost:
+    """Attention of one new token over a cache of so many; a simulation asks for the same lengths many times."""
+    return cost.stage_costs(1, 1, d_model, h, n_kv_heads, length, bytes_per_number, fused=True)["attention"]
 
 
 def serve(

@@ -6,7 +6,9 @@ import importlib
 
 _HOMES = {
     "AttentionExplorer": "attention_explorer",
+    "BatchingTimeline": "batching",
     "FrontEndCheck": "front_end_check",
+    "GatesLive": "gates_live",
     "GlossWithoutHeads": "gloss_without_heads",
     "HeadBrowser": "head_browser",
     "HeadMap": "head_map",
@@ -15,6 +17,8 @@ _HOMES = {
     "LiveTraining": "live_training",
     "OutputMixer": "output_mixer",
     "PositionHead": "position_head",
+    "PruningReplay": "pruning_replay",
+    "Roofline": "roofline",
     "ShapeTracer": "shape_tracer",
     "SoftmaxExplorer": "softmax_explorer",
     "TranslationStepper": "translation_stepper",
