@@ -50,7 +50,7 @@ class SingleHeadAttention(nn.Module):
         self.w_q = nn.Linear(d_model, self.d_k, bias=bias)
         self.w_k = nn.Linear(d_model, self.d_k, bias=bias)
         self.w_v = nn.Linear(d_model, self.d_v, bias=bias)
-        _initialise(self.w_q, self.w_k, self.w_v)
+        initialise(self.w_q, self.w_k, self.w_v)
 
     def forward(
         self,
@@ -92,7 +92,7 @@ class MultiHeadAttention(nn.Module):
     bias: whether the four projections add one. dropout: share of the weights dropped in training.
 
     gate: None, or a module that gets the heads (b, h, n_q, d_v) before they are merged and returns as many,
-    scaled or replaced (see `heads/gating.py`).
+    scaled or replaced (see `heads/gating.py`). scale: factor of the scores, None for 1 / sqrt(d_k).
 
     Raises: ValueError when d_model is not divisible by h (and d_k or d_v is left out), when h is not
     a multiple of n_kv_heads, and for sizes below 1 or a dropout outside [0, 1).
@@ -120,7 +120,8 @@ class MultiHeadAttention(nn.Module):
         self.w_v = nn.Linear(d_model, self.n_kv_heads * self.d_v, bias=bias)
         self.w_o = nn.Linear(h * self.d_v, d_model, bias=bias)
         self.register_module("gate", None)
-        _initialise(self.w_q, self.w_k, self.w_v, self.w_o)
+        self.scale: float | None = None
+        initialise(self.w_q, self.w_k, self.w_v, self.w_o)
 
     def forward(
         self,
@@ -141,12 +142,14 @@ class MultiHeadAttention(nn.Module):
         q, k, v, mask = self._project_and_split(query, key, value, mask)
         dropout_p = self.dropout if self.training else 0.0
         if mask is None:
-            heads = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+            heads = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p, scale=self.scale)
         else:
             # Kernels differ in what they return for a query with no key, some give NaN. So such a
             # query is let loose on every key, and its result replaced by zeros.
             empty = ~mask.any(dim=-1, keepdim=True)
-            heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | empty, dropout_p=dropout_p)
+            heads = F.scaled_dot_product_attention(
+                q, k, v, attn_mask=mask | empty, dropout_p=dropout_p, scale=self.scale
+            )
             heads = heads.masked_fill(empty, 0.0)
         return self.w_o(merge_heads(heads if self.gate is None else self.gate(heads)))
 
@@ -159,7 +162,7 @@ class MultiHeadAttention(nn.Module):
     ) -> AttentionTrace:
         """The same computation, stage by stage, each kept under its name. Arguments as in `forward`."""
         q, k, v, mask = self._project_and_split(query, key, value, mask)
-        scores = scaled_scores(q, k)
+        scores = scaled_scores(q, k, self.scale)
         weights = masked_softmax(scores, mask)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
@@ -221,6 +224,14 @@ class MultiHeadAttention(nn.Module):
     def _project_and_split(
         self, query: Tensor, key: Tensor | KeysAndValues | None, value: Tensor | None, mask: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        known, mask = self._keys_and_mask(query, key, value, mask)
+        # As in causal_mask, the queries are the last of the keys' tokens.
+        return self.queries(query, known.k.shape[2] - query.shape[1]), known.k, known.v, mask
+
+    def _keys_and_mask(
+        self, query: Tensor, key: Tensor | KeysAndValues | None, value: Tensor | None, mask: Tensor | None
+    ) -> tuple[KeysAndValues, Tensor | None]:
+        """Everything but the queries: keys and values of all heads, the mask with four axes, all checked."""
         if isinstance(key, KeysAndValues):
             _check_inputs(query, query, query, self.d_model, self.w_q)
             self._check_fit(query, key)
@@ -229,10 +240,7 @@ class MultiHeadAttention(nn.Module):
             query, key, value = _fill_in(query, key, value)
             _check_inputs(query, key, value, self.d_model, self.w_q)
             known = self._known(key, value)
-        n_q, n_k = query.shape[1], known.k.shape[2]
-        mask = expand_mask(mask, query.shape[0], self.h, n_q, n_k)
-        # As in causal_mask, the queries are the last of the keys' tokens.
-        return self.queries(query, n_k - n_q), known.k, known.v, mask
+        return known, expand_mask(mask, query.shape[0], self.h, query.shape[1], known.k.shape[2])
 
     def _check_fit(self, query: Tensor, known: KeysAndValues) -> None:
         b, h, _, d_k = known.k.shape
@@ -243,7 +251,7 @@ class MultiHeadAttention(nn.Module):
             )
 
 
-def _initialise(*projections: nn.Linear) -> None:
+def initialise(*projections: nn.Linear) -> None:
     """Xavier-uniform weights and zero biases, the choice of Glorot and Bengio 2010 for linear maps."""
     for projection in projections:
         nn.init.xavier_uniform_(projection.weight)
