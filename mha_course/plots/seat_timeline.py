@@ -24,10 +24,10 @@ def seat_timeline(
     seats: int | None = None,
     width: float = 640,
 ) -> Picture:
-    """Draw for each way of serving its seats as rows, on one axis of seconds; blocks carry the request's number.
+    """Draw each way of serving, its seats as rows over seconds; blocks carry their request's number.
 
-    served: name -> the stretches of `seat_runs`. seats: rows of each; None takes as many as were used. Dark: a
-    prompt is read; light: tokens are written; hatched: done, and computed all the same. width: px.
+    served: name -> the stretches of `seat_runs`. seats: rows of each; None takes as many as were used. Strong:
+    a prompt is read; pale: tokens are written; hatched: done, and computed all the same. width: px.
     Raises: ValueError where there is nothing to draw.
     """
     if not served or not all(served.values()):
@@ -62,7 +62,7 @@ def seat_timeline(
 
     if note is None:
         note = (
-            "Dark: the prompt is read. Light: tokens are written. Hatched: done, but computed all the same."
+            "Strong: the prompt is read. Pale: tokens are written. Hatched: done, but computed all the same."
         )
     return framed(paint, width, height, timeline_in_words(served), title, note)
 

@@ -114,7 +114,7 @@ class Server:
 def _over_the_cache(
     d_model: int, h: int, n_kv_heads: int, length: int, bytes_per_number: int
 ) -> cost.StageCost:
-    """Attention of one new token over a cache of so many; a simulation asks for the same lengths many times."""
+    """Attention of one new token over a cache of so many; a simulation asks for each length often."""
     return cost.stage_costs(1, 1, d_model, h, n_kv_heads, length, bytes_per_number, fused=True)["attention"]
 
 

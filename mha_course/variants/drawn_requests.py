@@ -15,9 +15,9 @@ def drawn_requests(
 ) -> list[Request]:
     """Requests whose answers are `tokens` long in the mean, in an order drawn from the seed.
 
-    spread: the longest answer over the shortest, before rounding to whole tokens; lengths rise by equal factors
-    from one to the other. gap: seconds from one arrival to the next; 0: all are there at the start. prompt:
-    tokens that each brings. Whatever the spread, the answers have count x tokens tokens together.
+    spread: the longest answer over the shortest, before rounding to whole tokens; lengths rise by equal
+    factors from one to the other. gap: seconds from one arrival to the next; 0: all are there at the start.
+    prompt: tokens that each brings. Whatever the spread, the answers have count x tokens tokens together.
     Raises: ValueError for counts below 1, a spread below 1 or so large that no token were left for the
     shortest, and a gap that is negative or not finite.
     """

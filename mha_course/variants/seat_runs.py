@@ -13,7 +13,7 @@ Doing = Literal["reading", "writing", "kept"]
 
 @dataclass(frozen=True)
 class SeatRun:
-    """A stretch of time on one seat, counted from 0. kept: the request is done, but its seat is computed on."""
+    """A stretch of time on one seat, counted from 0. kept: its request is done, but computed all the same."""
 
     seat: int
     request: int
@@ -25,9 +25,10 @@ class SeatRun:
 def seat_runs(
     served: Served, scheduling: Scheduling, reading: Callable[[int], float] = lambda prompt: 0.0
 ) -> list[SeatRun]:
-    """The stretches of all requests, by seat and time. A request keeps its seat; whoever comes takes the first free.
+    """The stretches of all requests, by seat and time. A request keeps its seat; a new one takes the first free.
 
-    scheduling, reading: as they were given to `serve`. A step's prompts are read before its tokens are written.
+    scheduling, reading: as they were given to `serve`. A step's prompts are read before its tokens are
+    written.
     """
     seated: dict[int, int] = {}
     open_runs: dict[int, SeatRun] = {}

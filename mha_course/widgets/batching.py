@@ -170,7 +170,7 @@ def _facts(served: Served, runs: list[SeatRun], seats: int) -> dict[str, str]:
 
 
 def _compared(served: Mapping[Scheduling, Served], seats: int) -> str:
-    """The finding: how many times as fast, how much shorter the wait, and why where there is no difference."""
+    """The finding: how many times as fast, how much shorter the wait, and why if there is no difference."""
     static, continuous = served["static"], served["continuous"]
     speed = continuous.tokens_per_second / static.tokens_per_second
     wait = continuous.mean_wait / static.mean_wait

@@ -32,8 +32,8 @@ class Roofline(CourseWidget):
 
     machine: one's own, as `models.own_machine.measure_machine` gives it; with it the picture begins there, at
     4 bytes a number. It stands beside the machines of `cost.PUBLISHED`; device: from 0, in that order. phase:
-    "decode", one new token for each of b sequences with `length` tokens in their caches, or "prefill", b texts
-    of `length` tokens read at once. fused: scores, softmax and weighted sum as one stage.
+    "decode", one new token for each of b sequences with `length` tokens in their caches, or "prefill", b
+    texts of `length` tokens read at once. fused: scores, softmax and weighted sum as one stage.
     `costs()` gives what is drawn, `on` the machine that it is drawn for.
     Raises: TypeError for a machine that isn't one; ValueError for sizes that no such layer can have, sizes
     below 1 or beyond what is drawn, and a phase, bytes_per_number or device that there isn't.
@@ -71,7 +71,7 @@ class Roofline(CourseWidget):
     ) -> None:
         if machine is not None and not isinstance(machine, cost.Machine):
             raise TypeError(
-                f"machine must be a cost.Machine, as measure_machine() gives it; got {type(machine).__name__}."
+                f"machine must be a cost.Machine, as measure_machine() gives; got {type(machine).__name__}."
             )
         _, _, kv = multi_head_sizes(d_model, h, None, None, n_kv_heads)
         for name, size in (("b", b), ("length", length), ("d_model", d_model)):
@@ -150,7 +150,7 @@ class Roofline(CourseWidget):
             self._kv_moved = self._kv_moved or change["name"] == "n_kv_heads"
 
     def compute(self) -> tuple[Mapping[str, object], bytes]:
-        """The axes' ranges and ticks, the stages with their places and texts, the stops, and what was moved."""
+        """Ranges and ticks of the axes, the stages with their places and texts, the stops, what was moved."""
         moved = self._fit_heads()
         machine, costs = self.on, self.costs()
         parameters = cost.stage_parameters(self.d_model, self.h, n_kv_heads=self.n_kv_heads)
