@@ -223,5 +223,6 @@ CALLS: dict[str, Call] = {
     "permutation_p": _relabelings,
     "attainable_flops": _stages,
     "cached_intensity": lambda s: (s.b, s.n, s.h * s.d_v, s.h, s.d_k, s.m),
+    "finish_steps": lambda s: (torch.randint(1, 8, (s.n + s.m,), generator=s.g).tolist(), s.h),
     "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),
 }

@@ -104,6 +104,9 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"^other = .* -> ": "the diagonal is 0, and the number of pairs within is always the same",
         r"^return distances.* \| .* -> ": "sums within and between add up to the same: either decides",
     },
+    "finish_steps": {
+        r"^done = .*\| 0 -> -?1$": "every place of the list is written to",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },
