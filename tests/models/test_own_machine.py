@@ -54,6 +54,13 @@ def test_the_stages_measured_are_those_predicted(fused: bool) -> None:
     assert torch.get_num_threads() == threads
 
 
+def test_single_stages_can_be_timed() -> None:
+    setting = Setting(3, 5, 24, 4, 2, cached=7)
+    assert list(measured_seconds(setting, seconds=0, only=["softmax"])) == ["softmax", "total"]
+    with pytest.raises(ValueError, match="'attention'.* no stage; there are projections, scores"):
+        measured_seconds(setting, seconds=0, only=["attention"])
+
+
 @pytest.mark.parametrize("setting", [Setting(3, 5, 24, 4, 2, cached=7), Setting(2, 17, 24, 4)], ids=str)
 def test_what_is_timed_is_attention(setting: Setting) -> None:
     """The shapes of operands and results are those of the formulas, and the products are the right ones."""
