@@ -33,7 +33,7 @@ def test_where_flops_cross() -> None:
 
 
 def test_times_cross_later_than_flops() -> None:
-    short, long = race((32, 1600), d_model=32, h=2, seconds=0.05)
+    short, long = race((32, 4000), d_model=32, h=2, seconds=0.05)
     assert short.flops["attention"] == short.flops["GRU"]
     assert short.seconds["attention"] * 2 < short.seconds["GRU"]  # here a seventh
     assert long.flops["attention"] > 10 * long.flops["RNN"]
