@@ -155,7 +155,7 @@ def label_places(
         start = min(max(spots[i].x for i in group) + _REACH, right - wide)
         tall = _LINE * len(group)
         top = max(min(spots[i].y for i in group) + 7, roof(start) + 8)
-        first = min(spots[i].x for i in group)
+        first = min(start, *(spots[i].x for i in group))
         for x, y, w, high in sorted(taken, key=lambda box: box[1]):
             if x < start + wide + 8 and first < x + w and y < top + tall and top < y + high:
                 top = y + high

@@ -26,8 +26,8 @@ def seat_timeline(
 ) -> Picture:
     """Draw each way of serving, its seats as rows over seconds; blocks carry their request's number.
 
-    served: name -> the stretches of `seat_runs`. seats: rows of each; None takes as many as were used. Strong:
-    a prompt is read; pale: tokens are written; hatched: done, and computed all the same. width: px.
+    served: name -> the stretches of `seat_runs`. seats: rows of each; None: as many as were used. width: px.
+    Strong: a prompt is read; pale: tokens are written; hatched: done, and computed all the same.
     Raises: ValueError where there is nothing to draw.
     """
     if not served or not all(served.values()):

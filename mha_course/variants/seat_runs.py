@@ -25,7 +25,7 @@ class SeatRun:
 def seat_runs(
     served: Served, scheduling: Scheduling, reading: Callable[[int], float] = lambda prompt: 0.0
 ) -> list[SeatRun]:
-    """The stretches of all requests, by seat and time. A request keeps its seat; a new one takes the first free.
+    """The stretches of all requests, by seat and time. A request keeps its seat; a new one takes a free one.
 
     scheduling, reading: as they were given to `serve`. A step's prompts are read before its tokens are
     written.

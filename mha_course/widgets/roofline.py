@@ -85,7 +85,7 @@ class Roofline(CourseWidget):
         self.machines = (*(() if machine is None else (machine,)), *cost.PUBLISHED)
         self._measured = machine is not None
         self._wished = {"h": int(h), "n_kv_heads": int(kv)}
-        self._plain, self._kv_moved, self._fitting = kv == h, False, False
+        self._plain, self._fitting = kv == h, False
         self._offered = {
             name: sorted({*CHOICES[name], int(size)})
             for name, size in (("b", b), ("length", length), ("d_model", d_model))
@@ -147,7 +147,8 @@ class Roofline(CourseWidget):
     def _wish(self, change: Mapping) -> None:
         if not self._fitting:
             self._wished[change["name"]] = change["new"]
-            self._kv_moved = self._kv_moved or change["name"] == "n_kv_heads"
+            if change["name"] == "n_kv_heads":
+                self._plain = change["new"] == self.h
 
     def compute(self) -> tuple[Mapping[str, object], bytes]:
         """Ranges and ticks of the axes, the stages with their places and texts, the stops, what was moved."""
@@ -210,11 +211,9 @@ class Roofline(CourseWidget):
         Plain heads stay plain: where n_kv_heads was h, it follows h.
         """
         wished_h = self._wished["h"]
-        if self._kv_moved:
-            self._plain = self._wished["n_kv_heads"] == self.h
         h = divisor_at_most(self.d_model, wished_h)
         kv = h if self._plain else divisor_at_most(h, self._wished["n_kv_heads"])
-        self._kv_moved, self._fitting = False, True
+        self._fitting = True
         try:
             self.h, self.n_kv_heads = h, kv
         finally:

@@ -91,7 +91,7 @@ function rooflinePlaces(points, roofAt, right, floor) {
   for (const group of groups.reverse()) {
     const wide = Math.max(...group.map((i) => points[i].width));
     const start = Math.min(Math.max(...group.map((i) => points[i].x)) + ROOF_REACH, right - wide);
-    const first = Math.min(...group.map((i) => points[i].x));
+    const first = Math.min(start, ...group.map((i) => points[i].x));
     const tall = ROOF_LINE * group.length;
     let top = Math.max(Math.min(...group.map((i) => points[i].y)) + 7, roofAt(start) + 8);
     for (const box of taken) {
