@@ -1,4 +1,4 @@
-"""Gates to be watched while they are learned: as `training/gates.py` does it, with a report after every update."""
+"""Gates to be watched while they are learned: `training/gates.py` with a report after every update."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from mha_course.training.live_run import FINISHED, LiveRun
 
 
 class GatesRun(LiveRun):
-    """Gates learned in a process of their own. `model()` gives the model that learned with them, without them."""
+    """Gates learned in a process of their own. `model()`: the model that learned with them, without them."""
 
     worker = "mha_course.training.live_gates_worker"
 

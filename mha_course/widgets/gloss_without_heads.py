@@ -41,7 +41,7 @@ class GlossWithoutHeads(CourseWidget):
     """
 
     js = ("token_labels.js", "live_chart.js", "gloss_cards.js", "gloss_meters.js", "gloss_without_heads.js")
-    css = ("live_training.css", "gloss_without_heads.css")
+    css = ("live_training.css", "gloss_meters.css", "gloss_without_heads.css")
     root = "mha-without"
     settings = ("sentence", "removed", "against")
 

@@ -66,7 +66,7 @@ class HeadMap(CourseWidget):
         "head_map_picker.js",
         "head_map.js",
     )
-    css = ("heatmap.css", "pieces.css", "head_map.css")
+    css = ("heatmap.css", "pieces.css", "role_grid.css", "head_map.css")
     root = "mha-headmap"
     settings = ("layer", "head", "mode", "example", "step", "sentence", "special", "shuffle")
 

@@ -30,7 +30,7 @@ class LiveTraining(CourseWidget):
     Raises: ValueError as `LiveSettings` and `live_settings`.
     """
 
-    js = ("svg_pieces.js", "live_chart.js", "live_roles.js", "live_training.js")
+    js = ("svg_pieces.js", "live_chart.js", "live_roles.js", "live_controls.js", "live_training.js")
     css = ("pieces.css", "live_training.css")
     root = "mha-live"
     settings = ("order",)

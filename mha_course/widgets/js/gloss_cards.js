@@ -3,8 +3,6 @@
 // glossCards() -> { element, draw(words, cards, unknown, gold) }; cards[i][part] = [all heads, without some, right or null].
 // Parts: .mha-gloss-card[data-word], .mha-gloss-part[data-part] with is-changed, is-right or is-wrong.
 
-const GLOSS_PARTS = ["stem", "ending", "mutation", "liaison"];
-
 function glossCards() {
   const element = node("ol", { class: "mha-gloss-cards", "aria-label": "Gloss, word by word" });
 

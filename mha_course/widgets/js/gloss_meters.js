@@ -1,17 +1,20 @@
 // Right answers by part, as four bars: without the heads that are off, with all heads (tick), without random ones (diamond).
 //
-// glossMeters() -> { element, draw({ whole, left, random, off, sentences }) }. Shares from 0 to 1; losses in percentage points.
+// glossMeters({ against }) -> { element, draw({ whole, left, random, off, sentences }) }. Shares from 0 to 1; losses in
+// percentage points; against: whether there is a column for random heads.
 
-function glossMeters() {
+const GLOSS_PARTS = ["stem", "ending", "mutation", "liaison"];
+
+function glossMeters({ against = true } = {}) {
   const rows = {};
   const body = node("tbody", {});
   const element = node("table", { class: "mha-gloss-meters" },
-    node("thead", {}, node("tr", {}, ...["part", "right answers", "", "change", "change without random heads"].map((text) => node("th", { scope: "col" }, text)))), body);
+    node("thead", {}, node("tr", {}, ...["part", "right answers", "", "change", ...(against ? ["change without random heads"] : [])].map((text) => node("th", { scope: "col" }, text)))), body);
   for (const part of GLOSS_PARTS) {
     const fill = node("div", { class: "mha-gloss-fill" });
     const tick = node("div", { class: "mha-gloss-tick" });
     const diamond = node("div", { class: "mha-gloss-diamond" });
-    const cells = ["share", "lost", "random"].map((name) => node("td", { "data-cell": name }));
+    const cells = ["share", "lost", ...(against ? ["random"] : [])].map((name) => node("td", { "data-cell": name }));
     body.append(node("tr", { "data-part": part }, node("th", { scope: "row" }, part),
       node("td", {}, node("div", { class: "mha-gloss-track" }, fill, tick, diamond)), ...cells));
     rows[part] = { fill, tick, diamond, cells };
@@ -30,7 +33,7 @@ function glossMeters() {
         if (random) diamond.style.left = `${100 * random.mean[part]}%`;
         setText(share, percent(left[part]));
         setText(lost, off.length ? points(whole[part] - left[part]) : "");
-        setText(other, random ? `${points(whole[part] - random.mean[part])}, most ${points(whole[part] - random.least[part])}` : "");
+        if (other) setText(other, random ? `${points(whole[part] - random.mean[part])}, most ${points(whole[part] - random.least[part])}` : "");
       }
     },
   };

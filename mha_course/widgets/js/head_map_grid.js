@@ -2,13 +2,18 @@
 //
 // headMapGrid({ chart, onPick, onStand, onLeave }) -> { element, draw(thresholds), choose(i), place(width), cell(i) }
 //   i counts heads layer after layer, from 0. onStand(i, cell, by): pointer or focus stands on a cell.
+//   For a map that is not about thresholds: rolesOf(i, drawn), linesOf(i, drawn) say what a head is called and all about it,
+//   where drawn is what draw() was called with; does: what Enter does, in words; null: nothing.
 // The grid is one stop of Tab; arrow keys, Home and End move in it, Enter or Space choose. Parts:
 // [role=grid], button.mha-role-cell[data-layer][data-head][data-role], its .mha-role-corner[data-role].
 
 const WIDEST_CELL = 52;
 const NARROWEST_CELL = 22;
 
-function headMapGrid({ chart, onPick, onStand, onLeave }) {
+function headMapGrid({
+  chart, onPick, onStand, onLeave, does = "chooses a head",
+  rolesOf = (i, thresholds) => rolesPassed(chart, thresholds, i), linesOf = (i, thresholds) => headLines(chart, thresholds, i),
+}) {
   const { layers, heads } = chart;
   const top = node(
     "div", { class: "mha-role-row mha-role-top", role: "row" },
@@ -42,11 +47,11 @@ function headMapGrid({ chart, onPick, onStand, onLeave }) {
     }
     return row;
   });
-  const element = node("div", { class: "mha-role-grid", role: "grid", "aria-label": `${layers} layers of ${heads} heads; arrow keys move, Enter chooses a head` }, top, ...rows);
+  const element = node("div", { class: "mha-role-grid", role: "grid", "aria-label": `${layers} layers of ${heads} heads; arrow keys move${does ? `, Enter ${does}` : ""}` }, top, ...rows);
 
   // A cell's name holds all its roles; made when it is asked for, since a moving threshold changes it all the time.
   function name(i) {
-    cells[i].cell.setAttribute("aria-label", `${headWords(chart, i)}. ${headLines(chart, latest, i).join(". ")}`);
+    cells[i].cell.setAttribute("aria-label", `${headWords(chart, i)}. ${linesOf(i, latest).join(". ")}`);
   }
 
   let latest = {};
@@ -84,7 +89,7 @@ function headMapGrid({ chart, onPick, onStand, onLeave }) {
       clearTimeout(naming);
       naming = setTimeout(() => cells.forEach((_, i) => name(i)), 150);
       cells.forEach(({ cell, mark, corner }, i) => {
-        const [first, second] = rolesPassed(chart, thresholds, i);
+        const [first, second] = rolesOf(i, thresholds);
         cell.dataset.role = first ? first.role : "none";
         setText(mark, first ? ROLE_MARKS[first.role].mark : "");
         corner.dataset.role = second ? second.role : "";

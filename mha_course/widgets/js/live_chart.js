@@ -3,7 +3,7 @@
 // drawCurves(svg, { width, height, steps, top, lines, now, tick }):
 //   steps: end of the x axis; top: end of the y axis (it starts at 0); tick(value) -> text of a y label
 //   lines: [{ points: [[step, value], ...], role: "previous" | "next" | "syntactic" | "rarest" | null }]
-//   now: a step to mark by a level line of its own, or null.
+//   now: a step to mark by a level line of its own, or null. Returns { x(step), y(value), floor } in px of the picture.
 // shareText(share) -> two decimals, rounded down; roleChip(role) -> HTML chip; ROLE_LOOK[role] = { key in PALETTE.role, mark, dash }.
 
 const ROLE_LOOK = {
@@ -65,6 +65,7 @@ function drawCurves(svg, { width, height, steps, top, lines, now = null, tick = 
   }
   if (!ends.length && empty) svgText(svg, (left + width - right) / 2, (above + floor) / 2, empty, "mha-curve-empty");
   placeEnds(svg, ends, above + 8, floor - 8);
+  return { x, y, floor };
 }
 
 // Chips at the ends of the curves, 17 px apart, in the order of the values.

@@ -4,26 +4,10 @@
 // roles, trouble. Parts: button[data-control="run"], [role=progressbar], [data-fact="words"], [data-accuracy=...],
 // svg.mha-live-loss, svg.mha-live-heads, tr[data-role=...]; the root carries data-state.
 
-const LIVE_BUTTON = {
-  new: ["Start", "start"], starting: ["Stop", "stop"], running: ["Stop", "stop"], stopping: ["Stopping", null],
-  stopped: ["Go on", "start"], finished: ["Finished", null], failed: ["Start again", "start"],
-};
-
-// A training at work reports every second or so. After this long without a word its kernel may be gone.
-const QUIET_AFTER = 20000;
-
 function liveWords(found, steps) {
-  const { state, step, seconds, drawn, sentences } = found;
-  const stood = `step ${withCommas(step)} of ${withCommas(steps)}`;
-  if (state === "new") return "Nothing runs yet. Start trains a new model from random weights.";
-  if (state === "failed") return `It ended with an error: ${found.trouble}`;
-  if (step === 0 && state !== "stopped") {
-    return drawn ? `drawing sentences: ${withCommas(drawn)} of ${withCommas(sentences)}` : "starting";
-  }
-  const last = found.losses.length ? `, loss ${numberText(found.losses[found.losses.length - 1][1], 2)}` : "";
-  const words = `${stood}, ${Math.round(seconds)} s${last}`;
-  if (state === "stopped") return `Stopped at ${words}. Go on, or run the cell again, and it continues from there.`;
-  return state === "finished" ? `Finished: ${words}.` : words;
+  const { losses } = found;
+  const last = losses.length ? `, loss ${numberText(losses[losses.length - 1][1], 2)}` : "";
+  return runWords(found, steps, "Start trains a new model from random weights.", last);
 }
 
 function render({ model, el }) {
@@ -36,12 +20,7 @@ function render({ model, el }) {
   let found = null;
   let told = "";
 
-  const button = node("button", { class: "mha-button mha-live-button", type: "button", "data-control": "run", onclick: press }, "Start");
-  const fill = node("div", { class: "mha-live-fill" });
-  const bar = node("div", {
-    class: "mha-live-bar", role: "progressbar", "aria-label": "Training", "aria-valuemin": 0, "aria-valuemax": steps, "aria-valuenow": 0,
-  }, fill);
-  const words = node("div", { class: "mha-live-words", "data-fact": "words" });
+  const run = runControls({ root, name: "Training", start: "Start", steps, onOrder: (order) => answers.ask({ order }) });
   const meters = accuracyMeters(model.get("all_parts"), asked);
   const table = roleTable();
   const loss = svgNode("svg", { class: "mha-live-loss", role: "img", "aria-label": "Loss by step" });
@@ -55,7 +34,7 @@ function render({ model, el }) {
       node("h3", { class: "mha-heading" }, missing.length ? `Training, live: without ${missing.join(" and ")}` : "Training, live"),
       node("span", { class: "mha-sub" }, "2 layers × 8 heads, d_model 128, one processor core"),
     ),
-    node("div", { class: "mha-live-run" }, button, node("div", { class: "mha-live-progress" }, bar, words)),
+    run.element,
     node("div", { class: "mha-section mha-drawing" }, node("div", { class: "mha-label" }, "right answers, by part of the gloss"), meters.element),
     node(
       "div",
@@ -68,27 +47,9 @@ function render({ model, el }) {
     node("div", { class: "mha-computing" }, "computing"),
   );
 
-  function press() {
-    const [, order] = LIVE_BUTTON[found ? found.state : "new"];
-    if (!order) return;
-    if (order === "stop") paint({ ...found, state: "stopping" });
-    answers.ask({ order });
-  }
-
   function paint(next) {
     found = next;
-    const { state, step, drawn, sentences } = found;
-    const [label, order] = LIVE_BUTTON[state];
-    root.dataset.state = state;
-    setText(button, label);
-    button.disabled = order === null;
-    button.classList.toggle("is-main", order === "start");
-    const share = step > 0 || state === "new" ? step / steps : 0;
-    fill.style.width = `${100 * share}%`;
-    bar.setAttribute("aria-valuenow", String(step));
-    bar.setAttribute("aria-valuetext", step || !drawn ? `step ${step} of ${steps}` : `${drawn} of ${sentences} sentences drawn`);
-    setText(words, liveWords(found, steps));
-    words.classList.toggle("is-trouble", state === "failed");
+    run.paint(found, liveWords(found, steps));
     meters.show(found.accuracy);
     table.show(found.roles);
     setText(
@@ -126,20 +87,8 @@ function render({ model, el }) {
     say(held.length ? `${found.state}; roles held: ${held.join(", ")}` : found.state);
   }
 
-  // A restarted kernel takes the training with it, and nothing comes that would say so.
-  const quiet = node("p", { class: "mha-box mha-box-warn mha-live-quiet", role: "status" });
-  let heard = performance.now();
-  const listening = setInterval(() => {
-    const seconds = Math.round((performance.now() - heard) / 1000);
-    const atWork = found && ["starting", "running", "stopping"].includes(found.state);
-    if (!atWork || 1000 * seconds < QUIET_AFTER) return void quiet.remove();
-    setText(quiet, `Nothing heard from the training for ${seconds} s. If the kernel was restarted, run the cells from the top again.`);
-    if (!quiet.isConnected) root.append(quiet);
-  }, 5000);
-
   const answers = connect(model, root, [], (header) => {
-    heard = performance.now();
-    quiet.remove();
+    run.heard();
     paint(header);
     return true;
   });
@@ -151,7 +100,7 @@ function render({ model, el }) {
   resized.observe(root);
   answers.draw();
   return () => {
-    clearInterval(listening);
+    run.stop();
     answers.stop();
     stopTheme();
     resized.disconnect();
