@@ -15,7 +15,7 @@ from mha_course.exercises.judging import prepared
 from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.witness import counted
 
-SEVERAL = [name for name, exercise in EXERCISES.items() if len(exercise.returns) > 1]
+TWO = [name for name, exercise in EXERCISES.items() if len(exercise.returns) == 2]
 REFUSING = [n for n in EXERCISES if any(case.refuses for case in prepared(n)[0])]
 
 
@@ -34,7 +34,7 @@ def raises(error: Exception) -> object:
 
 
 def test_there_are_exercises_of_both_kinds() -> None:
-    assert REFUSING == ["head_size"] and SEVERAL == ["attention", "empty_rows"]
+    assert REFUSING == ["head_size"] and TWO[:2] == ["attention", "empty_rows"]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ INNER = (
 )
 
 
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", TWO)
 @pytest.mark.parametrize("inner", INNER)
 @pytest.mark.parametrize(
     ("give", "id_", "words"),
@@ -260,3 +260,25 @@ def test_a_mask_that_leaks_is_told_so() -> None:
     verdict = check("attention", leaking)
     assert "right without a mask, and wrong with a mask" in verdict.message
     assert "Hidden keys still get weight" in verdict.message and "times 0.3 only" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("give", "id_", "words"),
+    [
+        (lambda q, k, v, o: (o, q, k, v), "results-swapped", "You return `(w_o, "),
+        (lambda q, k, v, o: (q, k, o, v), "results-swapped", "You return `(w_q, w_k, w_o, w_v)`"),
+        (lambda q, k, v, o: (q, k, v), "wrong-number-of-results", "You return 3 things"),
+        (lambda q, k, v, o: o, "w_o-only", "You return the w_o alone; wanted is `(w_q, w_k, w_v, w_o)`."),
+        (lambda q, k, v, o: (k, q, v, o), "q-and-k-swapped", "W_Q and W_K have changed places"),
+        (lambda q, k, v, o: (q, k, v, o.T), "other-fuse", "W_O is transposed"),
+        (lambda q, k, v, o: (q.T, k.T, v.T, o.T), "transposed", "All four are transposed"),
+    ],
+)
+def test_of_four_results_two_may_have_one_shape(give: Callable, id_: str, words: str) -> None:
+    def pruned(w_q, w_k, w_v, w_o, h, kept):
+        columns = [torch.cat([w.chunk(h, 1)[i] for i in kept], 1) for w in (w_q, w_k, w_v)]
+        return give(*columns, torch.cat([w_o.chunk(h, 0)[i] for i in kept]))
+
+    verdict = check("prune_heads", pruned)
+    assert verdict.diagnosis == id_, verdict
+    assert words in verdict.message, verdict

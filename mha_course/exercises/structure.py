@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
-from torch import Tensor
+from torch import Size, Tensor
 
 from mha_course.exercises.causes import two_things
 from mha_course.exercises.evidence import Evidence, Finding, in_a_row
@@ -65,7 +65,7 @@ def _arranged(evidence: Evidence, i: int) -> Finding | None:
         return Finding(
             fault.id, f"{fault.says} Your function should return `({', '.join(names)})`.", look=look
         )
-    have = [names[shapes.index(leaf.shape)] if leaf.shape in shapes else "" for leaf in got.leaves]
+    have = [_name(leaf, k, shapes, names) for k, leaf in enumerate(got.leaves)]
     seen = " and ".join(f"`{tuple(leaf.shape)}`" for leaf in got.leaves[:4])
     seen = f"{'Its shape is' if len(got.leaves) == 1 else 'Their shapes are'} {seen}."
     if len(got.leaves) == 1:
@@ -74,6 +74,8 @@ def _arranged(evidence: Evidence, i: int) -> Finding | None:
         return Finding(id_, f"You return {only}; {wanted}", seen, look)
     if len(got.leaves) != len(names):
         return Finding("wrong-number-of-results", f"You return {_count(len(have))}; {wanted}", seen, look)
+    if _turned(got.leaves, shapes) in (1, len(names)):
+        return None  # each in its place, and one or all of them transposed
     if all(have) and have != names:
         id_ = "results-swapped" if sorted(have) == sorted(names) else "one-result-twice"
         return Finding(id_, f"You return `({', '.join(have)})`; {wanted}", seen, look)
@@ -82,6 +84,19 @@ def _arranged(evidence: Evidence, i: int) -> Finding | None:
         says = f"You return what has the shape of the {in_a_row(displaced)} in another place; {wanted}"
         return Finding("results-swapped", says, seen, look)
     return None
+
+
+def _turned(leaves: Sequence[Tensor], shapes: Sequence[Size]) -> int:
+    """How many are transposed, where all others have the shape that is wanted in their place; else 0."""
+    pairs = [(leaf.shape, shape) for leaf, shape in zip(leaves, shapes, strict=True) if leaf.shape != shape]
+    return len(pairs) if all(a == b[::-1] for a, b in pairs) else 0
+
+
+def _name(leaf: Tensor, place: int, shapes: Sequence[Size], names: Sequence[str]) -> str:
+    """Which result has this shape: the one that belongs in this place, where several have it."""
+    if place < len(shapes) and leaf.shape == shapes[place]:
+        return names[place]
+    return names[shapes.index(leaf.shape)] if leaf.shape in shapes else ""
 
 
 def _code(text: str) -> str:

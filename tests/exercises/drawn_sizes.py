@@ -13,6 +13,8 @@ from mha_course.exercises.exercise import draw, numbered
 from mha_course.exercises.lessons.lesson_01 import drawn_mask
 from mha_course.exercises.lessons.lesson_04_heads import projected
 from mha_course.exercises.lessons.lesson_11_resemblance import drawn_distances, drawn_orders
+from mha_course.exercises.lessons.lesson_12_guesses import drawn_maps
+from mha_course.exercises.lessons.lesson_12_learned import drawn_noise
 
 Arguments = tuple[Any, ...]
 Call = Callable[["Sizes"], Arguments]
@@ -173,6 +175,43 @@ def _relabelings(s: Sizes) -> Arguments:
     return drawn_distances(s.g, layers, 1), layers, drawn_orders(s.g, layers, s.d_v)
 
 
+def _gates(s: Sizes) -> Arguments:
+    """Heads, W_O and gates; the first gate is closed and the last one open."""
+    gates = 0.15 + 0.7 * torch.rand(s.h, generator=s.g)
+    gates[0], gates[-1] = 0.0, 1.0
+    return s.tensor(s.b, s.h, s.n, s.d_v), s.tensor(s.h * s.d_v, s.d_model), gates
+
+
+def _padded(s: Sizes, shortest: int) -> Tensor:
+    """Lengths of b sentences of which none fills all n + m places."""
+    return torch.randint(shortest, s.n + s.m, (s.b,), generator=s.g)
+
+
+def _one_head(s: Sizes) -> Arguments:
+    real = torch.arange(s.n + s.m) < _padded(s, 1)[:, None]
+    return s.tensor(s.b, s.h, s.n + s.m, s.d_v) + 1, real, s.d_k % s.h
+
+
+def _sentences(s: Sizes) -> Arguments:
+    lengths = _padded(s, 3)
+    return drawn_maps(s.g, s.h, lengths, s.n + s.m), lengths
+
+
+def _limits(s: Sizes) -> tuple[float, float, float]:
+    """A temperature, and two limits that lie beyond 0 and 1 by different amounts."""
+    return 0.2 + s.m / 6, -0.03 * s.d_k, 1 + 0.05 * s.d_v
+
+
+def _one_draw(s: Sizes) -> Arguments:
+    return s.tensor(s.h, s.n), drawn_noise(s.g, s.h, s.n), *_limits(s)
+
+
+def _matrices(s: Sizes) -> Arguments:
+    shapes = [(s.n * s.m, s.h * width) for width in (s.d_k, s.d_k, s.d_v)]
+    kept = sorted(s.whole(0, s.h, s.h - 1))
+    return (*(s.tensor(*shape) for shape in shapes), s.tensor(s.h * s.d_v, s.n * s.m), s.h, kept)
+
+
 CALLS: dict[str, Call] = {
     "token_ids": _tokens,
     "softmax_rows": lambda s: (s.tensor(s.n, s.m),),
@@ -221,6 +260,13 @@ CALLS: dict[str, Call] = {
     "rarest_word_share": _counted_words,
     "jensen_shannon": lambda s: (_some_zeros(s, s.b, s.n, s.m), _some_zeros(s, s.b, s.n, s.m)),
     "permutation_p": _relabelings,
+    "gated_output": _gates,
+    "head_at_its_mean": _one_head,
+    "head_importance": lambda s: (s.tensor(s.b, s.h, s.n, s.d_v), s.tensor(s.b, s.h, s.n, s.d_v)),
+    "head_confidence": _sentences,
+    "hard_concrete_gate": _one_draw,
+    "expected_open": lambda s: (2 * s.tensor(s.n, s.h), *_limits(s)),
+    "prune_heads": _matrices,
     "attainable_flops": _stages,
     "cached_intensity": lambda s: (s.b, s.n, s.h * s.d_v, s.h, s.d_k, s.m),
     "finish_steps": lambda s: (torch.randint(1, 8, (s.n + s.m,), generator=s.g).tolist(), s.h),

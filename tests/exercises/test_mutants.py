@@ -107,6 +107,21 @@ IN_ONE: dict[str, dict[str, str]] = {
     "finish_steps": {
         r"^done = .*\| 0 -> -?1$": "every place of the list is written to",
     },
+    "gated_output": {
+        r"\.flatten\(2\).* \| 2 -> -2$": "of four axes, axis 2 and axis -2 are the same",
+    },
+    "head_importance": {
+        r"sum\(dim=\(2, 3\)\) \| \(2, 3\) -> \(3, 2\)$": "axes that are summed have no order",
+    },
+    "head_confidence": {
+        r"weights\.shape\[-1\].*\| 1 -> 2$": "a map of a sentence with itself is square",
+        r"masked_fill.*\| 0 -> -1$": "anything below the weights hides the others",
+        r"sum\(dim=\(0, 2\)\).*\| \(0, 2\) -> \(2, 0\)$": "axes that are summed have no order",
+        r"rows\.sum\(\) \| rows -> lengths$": "lengths add up to the number of rows that count",
+    },
+    "prune_heads": {
+        r"flatten\(1\) \| 1 -> -1$": "a matrix has two axes: axis 1 and axis -1 are the same",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },

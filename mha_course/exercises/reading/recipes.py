@@ -68,15 +68,15 @@ class Recipe:
     def read(self, evidence: Evidence, i: int, call: Callable[[Arguments], Outcome]) -> Finding | None:
         """The ways that give what the answer gives in every case that counts; None when none do."""
         got = evidence.got[i]
-        if len(got.leaves) != 1 or got.leaves[0].is_complex():
+        if len(got.leaves) != len(evidence.expected[i].leaves) or any(a.is_complex() for a in got.leaves):
             return None
-        if got.leaves[0].is_floating_point() and not bool(got.leaves[0].any()):
+        if got.leaves[0].is_floating_point() and not any(bool(leaf.any()) for leaf in got.leaves):
             return None  # nothing but 0 comes from so many things that it tells of none
         asked: list[tuple[Arguments, Outcome]] | None = None
         for count in range(1, self.beyond + 1):
             if count == 2 and of_the_whole(evidence, i):
                 return None  # one thing done to a right result says more than two faults
-            for chosen in _tried(self, evidence, i, count).like(got.leaves[0]):
+            for chosen in _tried(self, evidence, i, count).like(got.leaves):
                 fn = functools.partial(self.make, **{slot.name: way.step for slot, way in chosen})
                 given = Calls(fn, evidence.cases, evidence.exercise.results)
                 if not (matches(evidence, given, True) or matches(evidence, given)):
@@ -98,7 +98,7 @@ def beyond_recipes(evidence: Evidence, i: int) -> bool:
 def of_the_whole(evidence: Evidence, i: int) -> bool:
     """Whether one thing was done to a right result at the end, which is told elsewhere."""
     want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
-    if want.shape != have.shape or want.numel() < 2:
+    if len(evidence.expected[i].leaves) > 1 or want.shape != have.shape or want.numel() < 2:
         return False
     axes = evidence.exercise.returns[0].axes
     if want.is_floating_point() and want.numel() > 3 and have.is_floating_point():
@@ -113,26 +113,29 @@ Chosen = tuple[tuple[Slot, Way], ...]
 
 @dataclass
 class _Tried:
-    """What a recipe gives in one case with so many ways at once, grouped by shape."""
+    """What a recipe gives in one case with so many ways at once, grouped by the shapes of the results."""
 
     made: dict[Any, list[Chosen]] = field(default_factory=dict)
     rows: dict[Any, list[Tensor]] = field(default_factory=dict)
     stacked: dict[Any, Tensor] = field(default_factory=dict)
 
     def add(self, chosen: Chosen, result: Any) -> None:
-        leaf = result if isinstance(result, Tensor) else torch.as_tensor(result)
-        self.made.setdefault(leaf.shape, []).append(chosen)
-        self.rows.setdefault(leaf.shape, []).append(_flat(leaf))
+        parts = result if isinstance(result, tuple) else (result,)
+        leaves = [part if isinstance(part, Tensor) else torch.as_tensor(part) for part in parts]
+        shapes = tuple(leaf.shape for leaf in leaves)
+        self.made.setdefault(shapes, []).append(chosen)
+        self.rows.setdefault(shapes, []).append(_flat(leaves))
 
-    def like(self, leaf: Tensor) -> Iterator[Chosen]:
-        if leaf.shape not in self.rows:
+    def like(self, leaves: Sequence[Tensor]) -> Iterator[Chosen]:
+        shapes = tuple(leaf.shape for leaf in leaves)
+        if shapes not in self.rows:
             return
-        if leaf.shape not in self.stacked:
-            self.stacked[leaf.shape] = torch.stack(self.rows[leaf.shape])
-        mine = _flat(leaf)
-        near = (self.stacked[leaf.shape] - mine).abs() <= 1e-4 + 1e-3 * mine.abs()
+        if shapes not in self.stacked:
+            self.stacked[shapes] = torch.stack(self.rows[shapes])
+        mine = _flat(leaves)
+        near = (self.stacked[shapes] - mine).abs() <= 1e-4 + 1e-3 * mine.abs()
         for k in near.all(-1).nonzero()[:, 0].tolist():
-            yield self.made[leaf.shape][k]
+            yield self.made[shapes][k]
 
 
 _KNOWN: dict[tuple[int, str, int, int], _Tried] = {}
@@ -180,6 +183,6 @@ def _finding(chosen: Chosen, sizes: dict[str, int]) -> Finding:
     return Finding("+".join(f"other-{slot.name}" for slot, _ in chosen), says, look=look)
 
 
-def _flat(leaf: Tensor) -> Tensor:
-    flat = leaf.detach().to(torch.float64).flatten()
+def _flat(leaves: Sequence[Tensor]) -> Tensor:
+    flat = torch.cat([leaf.detach().to(torch.float64).flatten() for leaf in leaves])
     return flat.nan_to_num(nan=1e30, posinf=2e30, neginf=-2e30)
