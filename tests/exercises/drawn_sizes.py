@@ -269,6 +269,8 @@ CALLS: dict[str, Call] = {
     "prune_heads": _matrices,
     "attainable_flops": _stages,
     "cached_intensity": lambda s: (s.b, s.n, s.h * s.d_v, s.h, s.d_k, s.m),
+    "share_keys": lambda s: (numbered(s.b, s.h, s.n, s.d_k) + 1, s.h * s.d_v),
+    "rotate_pairs": lambda s: (s.tensor(s.b, s.h, s.n, 2 * s.d_k), s.m, 50.0 * s.d_v),
     "finish_steps": lambda s: (torch.randint(1, 8, (s.n + s.m,), generator=s.g).tolist(), s.h),
     "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),
 }

@@ -104,6 +104,12 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"^other = .* -> ": "the diagonal is 0, and the number of pairs within is always the same",
         r"^return distances.* \| .* -> ": "sums within and between add up to the same: either decides",
     },
+    "rotate_pairs": {
+        r"^n, d_k = .* \| -?2 -> -?2$": "of the four axes of x, the last two are those from axis 2 on",
+        r"dtype=.*\) -> torch\.arange\([^=]*\)$": "angles in float32 are fine, save for float64 inputs",
+        r"0::2 -> ::2$": "a slice starts at 0 by itself",
+        r"^frequency = .*\| x -> position$": "positions have the dtype of x",
+    },
     "finish_steps": {
         r"^done = .*\| 0 -> -?1$": "every place of the list is written to",
     },
