@@ -1,7 +1,7 @@
 """Are many heads an ensemble that noise can't harm? What was fixed before anything was measured:
 
-- Models: h = 1 against h = 8 (2 and 4 beside them) at d_model 128, three training runs each, everything else
-  equal. Noise: normal, of `SHARES` times the size of what it is added to.
+- Models: h = 1 against h = 8 at d_model 128, three training runs each, everything else equal. Noise: normal,
+  of `SHARES` times the size of what it is added to.
 - Outcome: percentage points of accuracy lost, the mean over the four parts of the gloss, against the same
   model without noise.
 - Verdict for one kind of noise at one size: "more robust" when each of the three runs with h = 8 loses less
