@@ -12,6 +12,7 @@ from mha_course.plots.points import points
 from mha_course.plots.role_map import role_map
 from mha_course.plots.roofline import roofline
 from mha_course.plots.scatter import scatter
+from mha_course.plots.seat_timeline import seat_timeline
 from mha_course.plots.split_picture import split_picture
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "role_map",
     "roofline",
     "scatter",
+    "seat_timeline",
     "split_picture",
 ]

@@ -70,7 +70,7 @@ function drawRoofline(svg, { x: xs, y: ys, machine, rows }, width, tip) {
     leads.append(svgNode("line", { x1: px, y1: py, x2: tx - 3, y2: ty, class: "mha-roof-lead", "data-stage": row.stage }));
     svgText(names, tx, ty + 4, text, "mha-roof-name", "start").dataset.stage = row.stage;
     const dot = svgNode("circle", { cx: px, cy: py, r: 5, class: `mha-roof-point is-${row.bound}`, "data-stage": row.stage, "data-bound": row.bound });
-    tip(dot, `${row.name}: ${row.texts.intensity} FLOP/byte, at most ${row.most}, bound by ${row.bound}`);
+    tip(dot, `${row.name}: ${row.texts.intensity} FLOP/byte, at most ${row.most}`);
     dots.append(dot);
   });
   svg.append(leads, names, dots);
