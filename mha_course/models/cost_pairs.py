@@ -24,7 +24,7 @@ from mha_course.sizes import check_sizes
 
 @dataclass(frozen=True)
 class Pair:
-    """question: in words; first, second: the settings; asked is second over first."""
+    """question: the second setting in words, set against the first; asked is second over first."""
 
     question: str
     first: Setting
@@ -81,32 +81,40 @@ PAIRS = (
     Pair("four times the text", Setting(1, 192, 384, 6), Setting(1, 768, 384, 6)),
     Pair("twice the width", Setting(1, 384, 512, 8), Setting(1, 384, 1024, 8)),
     Pair("four times the batch", Setting(2, 320, 512, 8), Setting(8, 320, 512, 8)),
-    Pair("16 short texts or one long one", Setting(16, 64, 512, 8), Setting(1, 1024, 512, 8)),
-    Pair("half the text at twice the width", Setting(1, 1024, 256, 4), Setting(1, 512, 512, 4)),
-    Pair("16 heads or 2, a longer text", Setting(1, 640, 512, 2), Setting(1, 640, 512, 16)),
-    Pair("24 heads or 4, a shorter text", Setting(1, 256, 768, 4), Setting(1, 256, 768, 24)),
-    Pair("2 key/value heads or 16, reading", Setting(1, 512, 1024, 16), Setting(1, 512, 1024, 16, 2)),
+    Pair("one long text, not 16 short ones", Setting(16, 64, 512, 8), Setting(1, 1024, 512, 8)),
+    Pair("half the text, twice the width", Setting(1, 1024, 256, 4), Setting(1, 512, 512, 4)),
+    Pair("16 heads, not 2", Setting(1, 640, 512, 2), Setting(1, 640, 512, 16)),
+    Pair("24 heads, not 4", Setting(1, 256, 768, 4), Setting(1, 256, 768, 24)),
+    Pair("2 key/value heads, not 16", Setting(1, 512, 1024, 16), Setting(1, 512, 1024, 16, 2)),
     # Writing one token: every weight and every cached key is read for a few operations.
     Pair("eight times the cache", Setting(4, 1, 768, 12, None, 511), Setting(4, 1, 768, 12, None, 4095)),
     Pair(
-        "32 requests or one, short caches",
+        "32 requests, not one",
         Setting(1, 1, 1024, 16, None, 127),
         Setting(32, 1, 1024, 16, None, 127),
     ),
+    Pair("16 requests, not 2", Setting(2, 1, 512, 8, None, 2047), Setting(16, 1, 512, 8, None, 2047)),
+    Pair("twice the width, writing", Setting(1, 1, 1024, 16, None, 255), Setting(1, 1, 2048, 16, None, 255)),
+    Pair("16 heads, not 4, writing", Setting(16, 1, 512, 4, None, 1023), Setting(16, 1, 512, 16, None, 1023)),
     Pair(
-        "16 requests or 2, long caches", Setting(2, 1, 512, 8, None, 2047), Setting(16, 1, 512, 8, None, 2047)
+        "4 key/value heads, not 16, writing",
+        Setting(8, 1, 1024, 16, None, 2047),
+        Setting(8, 1, 1024, 16, 4, 2047),
     ),
     Pair(
-        "twice the width, one request", Setting(1, 1, 1024, 16, None, 255), Setting(1, 1, 2048, 16, None, 255)
+        "2 key/value heads, not 12, writing",
+        Setting(8, 1, 768, 12, None, 1535),
+        Setting(8, 1, 768, 12, 2, 1535),
     ),
-    Pair("16 heads or 4, writing", Setting(16, 1, 512, 4, None, 1023), Setting(16, 1, 512, 16, None, 1023)),
-    Pair("4 key/value heads or 16", Setting(8, 1, 1024, 16, None, 2047), Setting(8, 1, 1024, 16, 4, 2047)),
-    Pair("2 key/value heads or 12", Setting(8, 1, 768, 12, None, 1535), Setting(8, 1, 768, 12, 2, 1535)),
-    Pair("1 key/value head or 12", Setting(12, 1, 768, 12, None, 2047), Setting(12, 1, 768, 12, 1, 2047)),
+    Pair(
+        "1 key/value head, not 12, writing",
+        Setting(12, 1, 768, 12, None, 2047),
+        Setting(12, 1, 768, 12, 1, 2047),
+    ),
     # Between the two.
+    Pair("a text read, not a token written", Setting(1, 1, 768, 12, None, 511), Setting(1, 512, 768, 12)),
+    Pair("4 new tokens, not one", Setting(4, 1, 768, 12, None, 2047), Setting(4, 4, 768, 12, None, 2047)),
     Pair(
-        "a text read or one more token written", Setting(1, 1, 768, 12, None, 511), Setting(1, 512, 768, 12)
+        "128 new tokens, not 16", Setting(1, 16, 1024, 16, None, 1023), Setting(1, 128, 1024, 16, None, 1023)
     ),
-    Pair("4 new tokens or one", Setting(4, 1, 768, 12, None, 2047), Setting(4, 4, 768, 12, None, 2047)),
-    Pair("128 new tokens or 16", Setting(1, 16, 1024, 16, None, 1023), Setting(1, 128, 1024, 16, None, 1023)),
 )
