@@ -262,7 +262,7 @@ def test_a_machine_is_a_machine() -> None:
     with pytest.raises(TypeError, match="cost.Machine"):
         Roofline("my laptop")
     hostile = Roofline(cost.Machine(HOSTILE, 3e9, 1e9, HOSTILE), length=16, d_model=64, h=4)
-    assert hostile.devices[0] == HOSTILE and HOSTILE in hostile.answer["machine"]["source"]
+    assert hostile.devices[0] == HOSTILE and HOSTILE in hostile.answer["machine"]["note"]
 
 
 @pytest.mark.parametrize(

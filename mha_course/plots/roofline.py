@@ -104,11 +104,16 @@ def roofline(
 
     alt = roofline_in_words(machine, costs, reached)
     if note is None:
-        note = "Hollow: bound by memory. Filled: bound by compute."
-        note += " Diamond: measured." if reached else ""
-        note += f" Peak and bandwidth: {machine.source.removesuffix('.')}." if machine.source else ""
+        note = roofline_note(machine, bool(reached))
     title = machine.name if title is None else title
     return framed(paint, width, height, alt, title, note, widest=max(838, width + 2 * PADDING))
+
+
+def roofline_note(machine: cost.Machine, measured: bool = False) -> str:
+    """What the marks mean, and where peak and bandwidth come from."""
+    note = "Hollow: bound by memory. Filled: bound by compute."
+    note += " Diamond: measured." if measured else ""
+    return note + (f" Peak and bandwidth: {machine.source.removesuffix('.')}." if machine.source else "")
 
 
 def bound_by(one: cost.StageCost, machine: cost.Machine) -> str:

@@ -11,6 +11,7 @@ from mha_course.plots.picture import Picture, cut, framed
 from mha_course.variants.seat_runs import SeatRun, kept_share
 
 SHADES = {"writing": 70, "reading": 170}  # of the 256 of the scale
+KEY = "Strong: the prompt is read. Pale: tokens are written. Hatched: done, but computed all the same."
 _ROW = 20.0
 _NAME = 24.0
 _GAP = 14.0
@@ -43,10 +44,11 @@ def seat_timeline(
     def paint(canvas: Canvas, x0: float, y0: float) -> None:
         across = axes.Axis(0, end, round(x0 + left), round(x0 + width - 12))
         floor = y0 + band * len(served) - _GAP
-        for value in ticks:
-            canvas.line([round(across.at(value))] * 2, [y0 + _NAME, floor], "line", 1, z=0.5)
         for i, (name, runs) in enumerate(served.items()):
             top = y0 + band * i
+            for value in ticks:
+                below = top + band - _GAP
+                canvas.line([round(across.at(value))] * 2, [top + _NAME, below], "line", 1, z=0.5)
             canvas.text(x0, top + 10, cut(name, _LETTERS), 12, "ink", bold=True)
             for seat in range(rows):
                 canvas.text(
@@ -60,10 +62,7 @@ def seat_timeline(
             canvas.text(spots[i], floor + 15, texts[i], 12, ha="center")
         canvas.text((across.start + across.stop) / 2, floor + 35, "seconds", 12, ha="center")
 
-    if note is None:
-        note = (
-            "Strong: the prompt is read. Pale: tokens are written. Hatched: done, but computed all the same."
-        )
+    note = KEY if note is None else note
     return framed(paint, width, height, timeline_in_words(served), title, note)
 
 

@@ -8,7 +8,7 @@ import traitlets
 
 from mha_course import cost
 from mha_course.plots import axes, numerals
-from mha_course.plots.seat_timeline import seat_timeline, timeline_in_words
+from mha_course.plots.seat_timeline import KEY, seat_timeline, timeline_in_words
 from mha_course.sizes import check_sizes
 from mha_course.variants.continuous_batching import Request, Scheduling, Served, Server, serve
 from mha_course.variants.drawn_requests import drawn_requests
@@ -136,7 +136,8 @@ class BatchingTimeline(CourseWidget):
         """Both timelines."""
         served = self.served()
         runs = {way: seat_runs(one, way, self.server.reading) for way, one in served.items()}
-        return seat_timeline(_named(runs), _compared(served, self.seats), seats=self.seats).png()
+        note = f"{_compared(served, self.seats)} {KEY}"
+        return seat_timeline(_named(runs), "Who sits in the batch", note, self.seats).png()
 
 
 def _check(name: str, value: int) -> None:

@@ -9,7 +9,13 @@ import traitlets
 from mha_course import cost
 from mha_course.attention import divisor_at_most, divisors, multi_head_sizes
 from mha_course.plots import axes, numerals
-from mha_course.plots.roofline import intensity_limits, roofline, roofline_in_words, speed_limits
+from mha_course.plots.roofline import (
+    intensity_limits,
+    roofline,
+    roofline_in_words,
+    roofline_note,
+    speed_limits,
+)
 from mha_course.sizes import check_sizes
 from mha_course.widgets.base import CourseWidget, Text
 from mha_course.widgets.roofline_words import fits_the_peak, moved_in_words, stage_rows, told
@@ -170,7 +176,7 @@ class Roofline(CourseWidget):
                 "peak_text": f"peak {numerals.prefixed(machine.peak, 'FLOP/s')}",
                 "bandwidth_text": f"bandwidth {numerals.prefixed(machine.bandwidth, 'B/s')}",
                 "ridge_text": f"ridge {numerals.three_digits(machine.ridge)}",
-                "source": f"Peak and bandwidth: {machine.source}" if machine.source else "",
+                "note": roofline_note(machine),
             },
             "rows": rows,
             "words": told(
@@ -189,7 +195,9 @@ class Roofline(CourseWidget):
 
     def still_png(self) -> bytes | None:
         """The roof with its points."""
-        return roofline(self.on, self.costs(), f"{self.on.name}: {self._setting()}").png()
+        setting = self._setting()
+        note = f"{setting[0].upper()}{setting[1:]}. {roofline_note(self.on)}"
+        return roofline(self.on, self.costs(), note=note).png()
 
     def _setting(self) -> str:
         how = f"decode, {self.length:,} tokens in the cache" if self.phase == "decode" else "prefill"

@@ -89,7 +89,7 @@ function render({ model, el }) {
     chart.setAttribute("aria-label", model.get("alt"));
     table.draw(header.rows);
     setText(words, header.words);
-    setText(source, `Hollow: bound by memory. Filled: bound by compute. ${header.machine.source}`);
+    setText(source, header.machine.note);
     setText(cache, `cache of this layer ${header.cache}`);
     setText(notice, header.notice);
     show(notice, Boolean(header.notice));
