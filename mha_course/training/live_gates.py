@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from torch import Tensor
 
 from mha_course.heads.gating import FixedGates, gated
 from mha_course.heads.pruning import GateRecipe, GateStep
@@ -134,16 +136,17 @@ class LiveGates:
         with gated(self.model.eval(), [FixedGates(one) for one in self.trainer.values()]):
             # The layers behind must see what they get in the pruned model.
             scores = score_roles(attention_of(self.model, parsed), parsed, training_word_counts())
-        yield self._after(step, left, head_labels(scores))
+        values = _numbers(self.trainer.values())
+        labels = [
+            [label if gate > 0 else None for label, gate in zip(row, layer, strict=True)]
+            for row, layer in zip(head_labels(scores), values, strict=True)
+        ]
+        yield replace(self._after(step), gates=values, accuracy=left, roles=labels)
 
-    def _after(
-        self, step: GateStep, left: Mapping[str, float] | None = None, labels: Labels | None = None
-    ) -> GateReport:
-        gates = tuple(tuple(round(gate, 4) for gate in layer.tolist()) for layer in step.gates)
-        if labels is not None:
-            labels = [
-                [label if gate > 0 else None for label, gate in zip(row, layer, strict=True)]
-                for row, layer in zip(labels, gates, strict=True)
-            ]
+    def _after(self, step: GateStep) -> GateReport:
         drawn = self.settings.sentences
-        return GateReport(step.number, drawn, step.loss, step.expected_open, gates, left, labels)
+        return GateReport(step.number, drawn, step.loss, step.expected_open, _numbers(step.gates))
+
+
+def _numbers(gates: Sequence[Tensor]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(round(gate, 4) for gate in layer.tolist()) for layer in gates)
