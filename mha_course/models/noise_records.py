@@ -99,6 +99,15 @@ def shares() -> tuple[float, ...]:
 
 
 @cache
+def whole_accuracy(h: int, seed: int = FIRST_SEED) -> Mapping[str, float]:
+    """Accuracy by part without noise. Raises: ValueError for a model that was not tried."""
+    for one in _read()["models"]:
+        if (one["h"], one["seed"]) == (h, seed):
+            return one["accuracy"]
+    raise ValueError(f"no model with h={h}, seed={seed} was tried.")
+
+
+@cache
 def noise_runs() -> tuple[NoiseRun, ...]:
     """Everything that was tried, except kinds of noise for which a model has no place."""
     return tuple(

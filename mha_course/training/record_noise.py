@@ -10,6 +10,7 @@ rest takes about half an hour on one thread and goes on where it was stopped.
 
 from __future__ import annotations
 
+import hashlib
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -51,6 +52,7 @@ def record_noise(
     book = RunBook(folder / FILE)
     book.put("settings", {"shares": list(SHARES)}, lambda: {"sentences": len(data.lengths), "draws": DRAWS})
     for (h, seed), model in models.items():
+        book.put("models", {"h": h, "seed": seed}, partial(_model, model, data))
         for kind in KINDS:
             book.put("noise", {"h": h, "seed": seed, "kind": kind}, partial(_noise, model, data, kind))
         say(f"noise, h {h}, seed {seed}")
@@ -68,6 +70,18 @@ def record_noise(
         if h == max(h for h, _ in models):
             book.put("votes", {"h": h, "seed": seed}, partial(_votes, model, data))
             say(f"heads voting, h {h}, seed {seed}")
+
+
+def weights_digest(model: GlossModel) -> str:
+    """SHA-256 of all weights in half precision, as files keep them: what was measured can be known again."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode() + tensor.half().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _model(model: GlossModel, data: GlossData) -> dict[str, object]:
+    return {"sha256": weights_digest(model), "accuracy": _shares(ensemble_accuracy([model], data))}
 
 
 def _noise(model: GlossModel, data: GlossData, kind: str) -> dict[str, object]:

@@ -110,7 +110,7 @@ def test_a_small_recording_from_end_to_end(tmp_path, monkeypatch, data) -> None:
     recorder.record_noise(tmp_path, models, data, lambda line: None)
     written = json.loads((tmp_path / recorder.FILE).read_text(encoding="utf-8"))
     assert {kind: len(runs) for kind, runs in written.items()} == {
-        **{"settings": 1, "noise": 8, "ensemble": 8, "votes": 2},
+        **{"settings": 1, "models": 4, "noise": 8, "ensemble": 8, "votes": 2},
     }
     assert [run["points"] is None for run in written["noise"]] == [False, True] * 2 + [False] * 4
     quiet = written["ensemble"][0]
