@@ -65,18 +65,24 @@ def test_a_number_is_worth_ten_flops_or_more() -> None:
     assert ridges == [153, 295, 206]
 
 
-def test_all_but_a_few_pairs_agree() -> None:
+def test_nearly_all_pairs_agree() -> None:
     pairs = recorded_costs().pairs
     good = [c for c in pairs if c.off_by <= 2]
-    assert len(pairs) == 19 and 15 <= len(good) < 19
-    assert outcomes()["13-within-two"] == "all but a few"
-    # The worst have few rows: 4 to 16 queries for each key.
-    for c in sorted(pairs, key=lambda c: c.off_by)[-3:]:
-        rows = [s.n * s.h // (s.n_kv_heads or s.h) for s in (c.pair.first, c.pair.second)]
-        assert any(4 <= r <= 16 for r in rows), c.pair.question
+    assert len(pairs) == 19 and len(good) >= 16 and outcomes()["13-within-two"] == "16 or more"
+    farthest = sorted(pairs, key=lambda c: c.off_by)[-5:]
+    rows = [{s.n * s.h // (s.n_kv_heads or s.h) for s in (c.pair.first, c.pair.second)} for c in farthest]
+    assert sum(any(4 <= row <= 16 for row in of_pair) for of_pair in rows) >= 3  # "most have few rows"
     reading = [c for c in pairs if min(c.pair.first.n, c.pair.second.n) >= 64]
     assert len(reading) == 8 and all(c.off_by < 1.5 for c in reading)
     assert sum(c.off_by < 1.25 for c in reading) >= 6
+
+
+def test_half_of_the_heads_are_a_sixth_of_the_block() -> None:
+    rest = 16 * 128 * 768**2  # two products of 768 by 3072, 128 tokens
+    assert rest == 2 * cost.product_cost(128, 768, 3072).flops
+    whole, half = (cost.attention_flops(128, 768, h, d_k=64, d_v=64)["total"] + rest for h in (12, 6))
+    assert 1 - half / whole == pytest.approx(0.176, abs=0.001)
+    assert whole / half - 1 == pytest.approx(0.21, abs=0.005)  # 17.5 % were measured
 
 
 def test_a_batch_lifts_the_projections_only() -> None:
