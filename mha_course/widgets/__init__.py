@@ -8,6 +8,7 @@ _HOMES = {
     "AttentionExplorer": "attention_explorer",
     "BatchingTimeline": "batching",
     "FrontEndCheck": "front_end_check",
+    "GateDraws": "gate_draws",
     "GatesLive": "gates_live",
     "GlossWithoutHeads": "gloss_without_heads",
     "HeadBrowser": "head_browser",
