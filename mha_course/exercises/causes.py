@@ -31,6 +31,11 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         "the memory order: there is a method that copies when it must.",
     ),
     (
+        r"must be (tuple of )?Tensors?, not (int|float)",
+        "`torch` functions take tensors; for one number there is the same in `math`.",
+        f"{_WHERE}: a number or a tensor?",
+    ),
+    (
         r"but ?got float|'float' object cannot be interpreted|slice indices must be integers|not float$",
         "A size or an index is a whole number, and a float stands there.",
         "the two divisions that Python has.",
@@ -64,11 +69,6 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         r"only one element tensors|cannot be converted to Scalar|only integer tensors of a single element",
         "One number is wanted there, and a whole tensor was given: `torch.tensor` and `math` take numbers.",
         f"{_WHERE}: `torch` has functions for whole tensors, and others that put tensors together.",
-    ),
-    (
-        r"must be (tuple of )?Tensors?, not (int|float)",
-        "`torch` functions take tensors; for one number there is the same in `math`.",
-        f"{_WHERE}: a number or a tensor?",
     ),
     (
         r"must be tuple of Tensors, not Tensor",
@@ -148,6 +148,11 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         "This is several tensors in a tuple or list, and not one tensor.",
         f"{_WHERE}: how several tensors become one.",
     ),
+    (
+        r"'(int|float)' object has no attribute",
+        "A plain number stands there, and no tensor: it has no such method.",
+        f"{_WHERE}: which of its names are numbers, and which are tensors?",
+    ),
     (r"AttributeError", "", f"{_WHERE}: the name behind the dot, and what stands in front of it."),
     (
         r"TypeError",
@@ -158,6 +163,11 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         r"math range error|OverflowError",
         "A number became too large for a float.",
         f"{_WHERE}: what goes into `exp`.",
+    ),
+    (
+        r"math domain error",
+        "A logarithm or a root is taken of a number that has none: a negative one, or log of 0.",
+        f"{_WHERE}: the sign of what stands in the brackets.",
     ),
     (r"ZeroDivisionError", "Something is divided by 0.", f"{_WHERE}: which divisor can be 0?"),
     (

@@ -98,7 +98,8 @@ def run(
 def _in_one_line(error: BaseException) -> str:
     """Kind and text of an error; its own text may be broken, too."""
     try:
-        text = " ".join(str(error).split())
+        # Some errors of PyTorch's go on with a list of its own C++ calls.
+        text = " ".join(str(error).partition("Exception raised from")[0].split())
     except Exception:
         text = ""
     text = text if len(text) <= 300 else text[:299] + "…"

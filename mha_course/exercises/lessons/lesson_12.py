@@ -10,6 +10,7 @@ from mha_course.exercises.mistakes.of_gated_output import GATED_OUTPUT_MISTAKES
 from mha_course.exercises.mistakes.of_mean_removal import MEAN_REMOVAL_MISTAKES
 from mha_course.exercises.reading.gated_output import GATED_OUTPUT
 from mha_course.exercises.reading.mean_removal import MEAN_REMOVAL
+from mha_course.exercises.reading.plain_heads import GATED_PLAINLY, MEAN_PLAINLY
 
 
 def gated_output(heads: Tensor, w_o: Tensor, gates: Tensor) -> Tensor:
@@ -89,7 +90,7 @@ EXERCISES = (
             "A gate of 0 takes a head's rows of W_O out of the sum, and a gate of 1 changes nothing. All "
             "between is a smooth way from one to the other, so a gate can be learned."
         ),
-        readers=(GATED_OUTPUT.read,),
+        readers=(GATED_OUTPUT.read, GATED_PLAINLY),
     ),
     Exercise(
         name="head_at_its_mean",
@@ -118,6 +119,6 @@ EXERCISES = (
             "Silence is something the layers behind have never met. The mean is what they meet on average, "
             "so what is lost is what the head said about this token."
         ),
-        readers=(MEAN_REMOVAL.read,),
+        readers=(MEAN_REMOVAL.read, MEAN_PLAINLY),
     ),
 )

@@ -10,6 +10,7 @@ from mha_course.exercises.mistakes.of_confidence import CONFIDENCE_MISTAKES
 from mha_course.exercises.mistakes.of_importance import IMPORTANCE_MISTAKES
 from mha_course.exercises.reading.confidence import CONFIDENCE
 from mha_course.exercises.reading.importance import IMPORTANCE
+from mha_course.exercises.reading.plain_heads import CONFIDENCE_PLAINLY, IMPORTANCE_PLAINLY
 
 
 def head_importance(heads: Tensor, slopes: Tensor) -> Tensor:
@@ -99,7 +100,7 @@ EXERCISES = (
             "One forward and one backward pass score all heads at once, without removing any. It is the "
             "slope at the whole model, so it can't see what happens further away."
         ),
-        readers=(IMPORTANCE.read,),
+        readers=(IMPORTANCE.read, IMPORTANCE_PLAINLY),
     ),
     Exercise(
         name="head_confidence",
@@ -129,6 +130,6 @@ EXERCISES = (
             "Many heads with a role look at one token. But sure of what? A head that parks its weight on the "
             "end token would come first, which is why it is no target."
         ),
-        readers=(CONFIDENCE.read,),
+        readers=(CONFIDENCE.read, CONFIDENCE_PLAINLY),
     ),
 )

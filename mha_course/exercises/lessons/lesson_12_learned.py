@@ -13,6 +13,7 @@ from mha_course.exercises.mistakes.of_open_gates import OPEN_MISTAKES
 from mha_course.exercises.reading.gates import GATES
 from mha_course.exercises.reading.never import never
 from mha_course.exercises.reading.open_gates import OPEN_GATES
+from mha_course.exercises.reading.plain_gates import GATE_PLAINLY, OPEN_PLAINLY
 
 
 def hard_concrete_gate(log_alpha: Tensor, u: Tensor, beta: float, gamma: float, zeta: float) -> Tensor:
@@ -95,10 +96,10 @@ EXERCISES = (
         ),
         special=never(
             Returned("gate", ("h",)),
-            "Every gate is 0: whatever is cut off lies below 0.",
+            "Every gate is 0: all of it lies below 0 when it is cut off, or the cut is turned round.",
             "what stands in front of the cut, and its signs.",
         ),
-        readers=(GATES.read,),
+        readers=(GATES.read, GATE_PLAINLY),
     ),
     Exercise(
         name="expected_open",
@@ -123,6 +124,6 @@ EXERCISES = (
             "How many gates are open has no slope: a count jumps. Its average over the noise has one, and so "
             "gradient descent can push it down."
         ),
-        readers=(OPEN_GATES.read,),
+        readers=(OPEN_GATES.read, OPEN_PLAINLY),
     ),
 )

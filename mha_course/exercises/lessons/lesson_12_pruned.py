@@ -9,6 +9,7 @@ from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_pruning import PRUNING_MISTAKES
+from mha_course.exercises.reading.kept_places import read_kept_places
 from mha_course.exercises.reading.pruning import PRUNING
 
 
@@ -77,6 +78,6 @@ EXERCISES = (
             "A head multiplied by 0 costs what it always did. Only when its columns and rows are gone are "
             "there fewer numbers to keep, to read and to multiply."
         ),
-        readers=(PRUNING.read,),
+        readers=(PRUNING.read, read_kept_places),
     ),
 )

@@ -183,15 +183,15 @@ _AVERAGES = (
         lambda m, rows: m.where(rows[:, None], 1.0).sum((0, 2)) / rows.sum(),
     ),
     rare(
-        "Rows that don't count are counted by n.",
+        "The mask of rows is added, not multiplied: nothing is taken away.",
         lambda m, rows: (m + rows[:, None]).sum((0, 2)) / rows.sum(),
     ),
     rare(
-        "Rows that count divide, rather than multiply.",
+        "It is divided by the mask of rows: by 0 for padding.",
         lambda m, rows: (m / rows[:, None]).sum((0, 2)) / rows.sum(),
     ),
     rare(
-        "How many rows count is divided by itself: every number is 1.",
+        "Every number is 1: hidden weights are 1, or a sum is divided by itself.",
         lambda m, rows: torch.ones(m.shape[1], dtype=m.dtype),
     ),
     rare("Squares are averaged.", lambda m, rows: (_weighed(m, rows) * m).sum((0, 2)) / rows.sum()),

@@ -40,19 +40,22 @@ def failing_step(exercise: Exercise, case: Case, call: Callable[[tuple[Any, ...]
     a, b = step.tensors[:2]
     if step.name in _PRODUCTS:
         return _product(case, a, b, watch) if a.ndim and b.ndim else ("", "")
-    return _entry_by_entry(case, step, watch)
+    return _entry_by_entry(case, step, watch, "@" in exercise.source())
 
 
-def _entry_by_entry(case: Case, step: Step, watch: Watch) -> Said:
+def _entry_by_entry(case: Case, step: Step, watch: Watch, product: bool) -> Said:
+    """product: whether there is a matrix product in a right answer, which `*` may stand for."""
     pairs = [(a, b) for a in step.tensors for b in step.tensors if a is not b]
     pairs = [(a, b) for a, b in pairs if not fits(a.shape, b.shape)]
     for a, b in pairs:
         gone = watch.origin(a).dropped
         if gone and len(gone.before) > a.ndim and fits(gone.kept(), b.shape):
+            ends = zip(reversed(a.shape), reversed(b.shape), strict=False)
+            one, other = next(pair for pair in ends if pair[0] != pair[1] and 1 not in pair)
             return (
                 f"`{gone.step}` takes its axis away: of {named(case, gone.before)} it leaves "
                 f"{named(case, a.shape)}. Sizes are compared from the right, so "
-                f"{with_symbol(case, a.shape[-1])} meets {with_symbol(case, b.shape[-1])}.",
+                f"{with_symbol(case, one)} meets {with_symbol(case, other)}.",
                 f"`{gone.step}`: how the axis that it goes over is kept, with size 1 (`keepdim`).",
             )
     for a, b in pairs:
@@ -70,7 +73,7 @@ def _entry_by_entry(case: Case, step: Step, watch: Watch) -> Said:
             )
     for a, b in pairs:
         meet = a.ndim > 1 and b.ndim > 1 and a.shape[-1] in (b.shape[-1], b.shape[-2])
-        if step.name in _TIMES and meet:
+        if step.name in _TIMES and product and meet:
             return (
                 f"`*` goes entry by entry, {named(case, a.shape)} with {named(case, b.shape)}: row 0 "
                 "meets row 0 only. Here each row of the first meets all of the second: a matrix product.",
