@@ -165,6 +165,13 @@ def _counted_words(s: Sizes) -> Arguments:
     return (2 * s.tensor(s.h, n, n)).softmax(-1), torch.randint(n, (n,), generator=s.g)
 
 
+def _devices(s: Sizes) -> Arguments:
+    h = s.h * (2 + s.d_v % 2)
+    d_model = h * s.d_k
+    matrices = [s.tensor(d_model, d_model) / d_model**0.5 for _ in range(4)]
+    return s.tensor(s.b, s.n, d_model), *matrices, h, s.h
+
+
 def _stages(s: Sizes) -> Arguments:
     flops, moved = (most * torch.rand(s.n, generator=s.g) + 1 for most in (90, 9))
     return flops, moved, 10.0 * s.d_k, float(s.m)
@@ -271,6 +278,7 @@ CALLS: dict[str, Call] = {
     "cached_intensity": lambda s: (s.b, s.n, s.h * s.d_v, s.h, s.d_k, s.m),
     "share_keys": lambda s: (numbered(s.b, s.h, s.n, s.d_k) + 1, s.h * s.d_v),
     "rotate_pairs": lambda s: (s.tensor(s.b, s.h, s.n, 2 * s.d_k), s.m, 50.0 * s.d_v),
+    "partial_outputs": _devices,
     "finish_steps": lambda s: (torch.randint(1, 8, (s.n + s.m,), generator=s.g).tolist(), s.h),
     "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),
 }

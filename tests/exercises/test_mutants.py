@@ -110,6 +110,9 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"0::2 -> ::2$": "a slice starts at 0 by itself",
         r"^frequency = .*\| x -> position$": "positions have the dtype of x",
     },
+    "partial_outputs": {
+        r"transpose\(-?\d, -?\d\).* \| -?2 -> -?2$": "of four axes, axis 2 and axis -2 are the same",
+    },
     "finish_steps": {
         r"^done = .*\| 0 -> -?1$": "every place of the list is written to",
     },
