@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -58,11 +58,13 @@ def train_gloss(
     seed: int,
     start: int = 0,
     parts: Sequence[str] = PARTS,
+    added: Callable[[], Tensor] | None = None,
 ) -> Iterator[Step]:
     """Train the model in place and yield after every update; stop asking, and it stops.
 
     seed: for batches and hidden words. start: updates that are done already. parts: of the gloss that are
-    asked for; the others add nothing to the loss, and what the model says of them is not learned.
+    asked for; the others add nothing to the loss, and what the model says of them is not learned. added: one
+    more loss, asked for once the model has read the batch; it is not part of `Step.loss`.
     """
     g = torch.Generator().manual_seed(seed + 1_000_003 * start)
     optimiser = torch.optim.AdamW(
@@ -80,7 +82,7 @@ def train_gloss(
         logits = model(ids)
         loss = sum(_loss(logits[part], answers[part]) for part in parts)
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        (loss if added is None else loss + added()).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.longest_gradient)
         optimiser.step()
         right = {part: _share_right(logits[part], answers[part]) for part in PARTS}

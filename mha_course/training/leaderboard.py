@@ -1,0 +1,157 @@
+"""All variants on one task: the same data, the same number of steps, as many parameters as can be.
+
+A row is a number of plain heads, or a variant with 8 heads. Parameters are made alike by the inner width of
+the feed-forward part: a variant with a smaller attention layer gets a wider one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from mha_course.models.gloss_model import GlossModel, GlossSizes
+from mha_course.text.course_language.gloss import PARTS
+from mha_course.training.gloss_batches import NO_ANSWER, GlossData
+from mha_course.training.record_gates import in_batches
+from mha_course.training.train_gloss import Recipe, accuracy, train_gloss
+from mha_course.variants.line_up import cached_numbers, variant
+from mha_course.variants.mixture_of_heads import balance_losses
+
+BALANCE = 0.01  # beta of the mixture's balance loss (Jin et al. 2024)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the leaderboard: a variant and its number of heads."""
+
+    variant: str
+    h: int
+
+
+ROWS = (
+    *(Row("plain", h) for h in (1, 2, 4, 8, 16)),
+    *(
+        Row(name, 8)
+        for name in (
+            "grouped",
+            "multi-query",
+            "collaborative",
+            "collaborative, half",
+            "overlapping",
+            "mixture",
+            "talking",
+            "composable",
+        )
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where all rows run: sizes of the model, recipe, and how often the held-out loss is looked at."""
+
+    d_model: int = 32
+    n_layers: int = 2
+    d_ff: int = 64
+    dropout: float = 0.1
+    recipe: Recipe = Recipe(steps=1_200, rate=3e-3, sentences=10_000)
+    look: int = 50
+
+
+def model_of(row: Row, setting: Setting, seed: int) -> GlossModel:
+    """An untrained model with the row's attention in every layer, as many parameters as with plain heads.
+
+    A variant that has more than the whole feed-forward part can give leaves it d_model features.
+    """
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        make = variant(row.variant).make
+        layers = [make(setting.d_model, row.h, setting.dropout) for _ in range(setting.n_layers)]
+        plain = variant("plain").make(setting.d_model, 1, 0.0)
+        spare = parameters(plain) - parameters(layers[0])
+        # One more inner feature costs a column, a row and a bias.
+        d_ff = max(setting.d_model, setting.d_ff + round(spare / (2 * setting.d_model + 1)))
+        model = GlossModel(GlossSizes(setting.d_model, row.h, setting.n_layers, d_ff, setting.dropout))
+        for layer, attention in zip(model.encoder.layers, layers, strict=True):
+            layer.attention = attention
+    return model
+
+
+def run_row(row: Row, setting: Setting, seed: int, data: GlossData, tested: GlossData) -> dict[str, object]:
+    """Train one model and say how it went: held-out loss on the way, accuracy at the end, cost.
+
+    Returns: parameters of the model and of one attention layer; flops of the encoder for one sentence of 16
+    words, counted; cached numbers a token and layer; losses, every `setting.look` steps; accuracy; seconds of
+    processor time.
+    """
+    model, start = model_of(row, setting, seed), time.process_time()
+    losses = []
+    with balance_losses(model) as balances:
+
+        def added() -> Tensor:
+            mean = torch.stack(balances).mean() if balances else torch.zeros(())
+            balances.clear()
+            return BALANCE * mean
+
+        for step in train_gloss(model, data, setting.recipe, seed, added=added):
+            if step.number % setting.look == 0:
+                losses.append(round(held_out_loss(model, tested), 4))
+                balances.clear()
+                model.train()
+    seconds = time.process_time() - start
+    attention = model.encoder.layers[0].attention
+    return {
+        "parameters": parameters(model),
+        "attention_parameters": parameters(attention),
+        "flops": encoder_flops(model, 16),
+        "cached": cached_numbers(attention),
+        "losses": losses,
+        "accuracy": {part: round(share, 4) for part, share in accuracy(model, tested).items()},
+        "seconds": round(seconds, 1),
+    }
+
+
+@torch.no_grad()
+def held_out_loss(model: GlossModel, tested: GlossData) -> float:
+    """Mean loss of a word, the four parts summed, over sentences the model was not trained on."""
+    model.eval()
+    total, words = 0.0, 0
+    for batch in in_batches(tested, 100):
+        logits = model(batch.ids)
+        words += int((batch.ids != 0).sum())
+        for part in PARTS:
+            total += float(
+                F.cross_entropy(
+                    logits[part].flatten(0, 1),
+                    batch.answers[part].flatten(),
+                    ignore_index=NO_ANSWER,
+                    reduction="sum",
+                )
+            )
+    return total / words
+
+
+def encoder_flops(model: GlossModel, n: int) -> int:
+    """FLOPs of the encoder for one sentence of n words, counted where the fused kernel hides none."""
+    x = torch.zeros(1, n, model.sizes.d_model)
+    model.eval()
+    with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        model.encoder(x)
+    return int(counter.get_total_flops())
+
+
+def steps_to(losses: Sequence[float], threshold: float, look: int) -> int | None:
+    """The first step at which the held-out loss was seen at or below the threshold, None for never."""
+    return next((look * (i + 1) for i, loss in enumerate(losses) if loss <= threshold), None)
+
+
+def parameters(module: nn.Module) -> int:
+    """How many numbers the module learns."""
+    return sum(p.numel() for p in module.parameters())
