@@ -117,6 +117,25 @@ def noise_runs() -> tuple[NoiseRun, ...]:
     )
 
 
+@cache
+def early_runs() -> tuple[NoiseRun, ...]:
+    """Some kinds of noise in the runs with h = 8 halfway through training, when they answer about as well as
+    h = 1 does at the end (`early_accuracy`).
+    """
+    return tuple(
+        NoiseRun(8, one["seed"], one["kind"], _tuples(one["points"]), tuple(one["worst"]))
+        for one in _read()["early"]
+    )
+
+
+def early_accuracy(seed: int = FIRST_SEED) -> Mapping[str, float]:
+    """Accuracy by part of these without noise. Raises: ValueError for a run that was not tried."""
+    for one in _read()["early models"]:
+        if one["seed"] == seed:
+            return one["accuracy"]
+    raise ValueError(f"no early model with seed={seed} was tried.")
+
+
 def noise_lost(kind: str, h: int) -> tuple[tuple[float, ...], ...]:
     """For each training run the points lost at each share, the mean over parts.
 

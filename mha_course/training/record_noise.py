@@ -19,8 +19,9 @@ from pathlib import Path
 import torch
 
 from mha_course.data_files import DATA_FOLDER
+from mha_course.models.course_models import MAIN, read_model
 from mha_course.models.gloss_model import GlossModel, GlossSizes
-from mha_course.training.all_seeds import all_seeds
+from mha_course.training.all_seeds import all_seeds, seed_path
 from mha_course.training.ensemble_trial import (
     HIDDEN_SHARES,
     ensemble_accuracy,
@@ -31,12 +32,26 @@ from mha_course.training.ensemble_trial import (
 )
 from mha_course.training.gloss_batches import GlossData
 from mha_course.training.gloss_without_heads import held_out_glosses
-from mha_course.training.noise_trial import DRAWS, KINDS, SHARES, noise_costs
+from mha_course.training.noise_trial import (
+    ALL_HEADS,
+    DRAWS,
+    EMBEDDING,
+    INTO,
+    KINDS,
+    OUT_OF,
+    SHARES,
+    SPREAD,
+    noise_costs,
+)
 from mha_course.training.record_gates import RunBook
 
 FILE = "noise.json"
 SEEDS, HEADS = (0, 1, 2), (1, 8)
 SENTENCES = 400
+# Halfway through training h = 8 answers about as well as h = 1 does at the end: what noise costs there tells
+# whether the number of heads matters, or how well a model has learned.
+EARLY_STEP = 900
+EARLY_KINDS = (ALL_HEADS, SPREAD, INTO, OUT_OF, EMBEDDING)
 
 
 def record_noise(
@@ -44,10 +59,12 @@ def record_noise(
     models: dict[tuple[int, int], GlossModel],
     data: GlossData,
     say: Callable[[str], None] = print,
+    early: dict[int, GlossModel] | None = None,
 ) -> None:
     """Try every kind of noise on every model, and ensembles of the runs, and write noise.json.
 
-    folder: gets the file. models: by h and seed, three runs of each h.
+    folder: gets the file. models: by h and seed, three runs of each h. early: by seed, the runs of the
+    largest h after `EARLY_STEP` updates, which get some kinds of noise for comparison.
     """
     book = RunBook(folder / FILE)
     book.put("settings", {"shares": list(SHARES)}, lambda: {"sentences": len(data.lengths), "draws": DRAWS})
@@ -56,6 +73,10 @@ def record_noise(
         for kind in KINDS:
             book.put("noise", {"h": h, "seed": seed, "kind": kind}, partial(_noise, model, data, kind))
         say(f"noise, h {h}, seed {seed}")
+    for (h, seed), model in models.items():
+        if h == max(h for h, _ in models):
+            book.put("votes", {"h": h, "seed": seed}, partial(_votes, model, data))
+            say(f"heads voting, h {h}, seed {seed}")
     for h in dict.fromkeys(h for h, _ in models):
         runs = [model for (heads, _), model in models.items() if heads == h]
         for share in (0.0, *SHARES):
@@ -66,10 +87,12 @@ def record_noise(
             hidden = with_hidden_words(data, share, runs[0].vocabulary)
             book.put("ensemble", key, partial(_ensemble, runs, hidden, 0.0))
         say(f"ensembles, h {h}")
-    for (h, seed), model in models.items():
-        if h == max(h for h, _ in models):
-            book.put("votes", {"h": h, "seed": seed}, partial(_votes, model, data))
-            say(f"heads voting, h {h}, seed {seed}")
+    for seed, model in (early or {}).items():
+        key = {"step": EARLY_STEP, "seed": seed}
+        book.put("early models", key, partial(_model, model, data))
+        for kind in EARLY_KINDS:
+            book.put("early", {**key, "kind": kind}, partial(_noise, model, data, kind))
+        say(f"noise after {EARLY_STEP} steps, seed {seed}")
 
 
 def weights_digest(model: GlossModel) -> str:
@@ -130,7 +153,11 @@ def main() -> None:
     found = all_seeds(settings, SEEDS, trained, kept=folder)
     models = {(sizes.h, seed): model for sizes, seed, model in found}
     data = held_out_glosses(SENTENCES)
-    record_noise(folder, models, data, lambda line: print(line, flush=True))
+    early = {
+        seed: read_model(seed_path(trained, sizes, seed, EARLY_STEP))
+        for sizes, seed, _ in all_seeds([MAIN], SEEDS, trained)
+    }
+    record_noise(folder, models, data, lambda line: print(line, flush=True), early)
 
 
 if __name__ == "__main__":

@@ -107,10 +107,11 @@ def test_a_small_recording_from_end_to_end(tmp_path, monkeypatch, data) -> None:
     monkeypatch.setattr(noise_trial, "SHARES", (0.5,))
     monkeypatch.setattr(recorder, "HIDDEN_SHARES", (0.2, 0.3))
     models = {(h, seed): small(h, seed) for h in (1, 4) for seed in (0, 1)}
-    recorder.record_noise(tmp_path, models, data, lambda line: None)
+    monkeypatch.setattr(recorder, "EARLY_KINDS", (noise_trial.INTO,))
+    recorder.record_noise(tmp_path, models, data, lambda line: None, early={1: small(4, 7)})
     written = json.loads((tmp_path / recorder.FILE).read_text(encoding="utf-8"))
     assert {kind: len(runs) for kind, runs in written.items()} == {
-        **{"settings": 1, "models": 4, "noise": 8, "ensemble": 8, "votes": 2},
+        **{"settings": 1, "models": 4, "early models": 1, "early": 1, "noise": 8, "ensemble": 8, "votes": 2},
     }
     assert [run["points"] is None for run in written["noise"]] == [False, True] * 2 + [False] * 4
     quiet = written["ensemble"][0]
