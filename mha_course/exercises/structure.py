@@ -42,6 +42,8 @@ def arrangement(evidence: Evidence) -> Finding | None:
     if len(evidence.exercise.returns) < 2:
         return None
     judged = [i for i, out in enumerate(evidence.got) if evidence.counts[i] and out.error is None]
+    # In a special case two results may have one shape, so that it says nothing of their places.
+    judged = [i for i in judged if not evidence.cases[i].edge] or judged
     found = {i: finding for i in judged if (finding := _arranged(evidence, i))}
     if not found:
         return None

@@ -165,6 +165,11 @@ def _counted_words(s: Sizes) -> Arguments:
     return (2 * s.tensor(s.h, n, n)).softmax(-1), torch.randint(n, (n,), generator=s.g)
 
 
+def _cache(s: Sizes) -> Arguments:
+    shapes = (s.n, s.d_k), (s.n, s.d_k), (s.n, s.d_v), (s.m, s.d_k), (s.m, s.d_v)
+    return tuple(s.tensor(s.b, s.h, *shape) for shape in shapes)
+
+
 def _devices(s: Sizes) -> Arguments:
     h = s.h * (2 + s.d_v % 2)
     d_model = h * s.d_k
@@ -278,6 +283,7 @@ CALLS: dict[str, Call] = {
     "cached_intensity": lambda s: (s.b, s.n, s.h * s.d_v, s.h, s.d_k, s.m),
     "share_keys": lambda s: (numbered(s.b, s.h, s.n, s.d_k) + 1, s.h * s.d_v),
     "rotate_pairs": lambda s: (s.tensor(s.b, s.h, s.n, 2 * s.d_k), s.m, 50.0 * s.d_v),
+    "attend_with_cache": _cache,
     "partial_outputs": _devices,
     "finish_steps": lambda s: (torch.randint(1, 8, (s.n + s.m,), generator=s.g).tolist(), s.h),
     "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),

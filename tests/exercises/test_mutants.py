@@ -110,6 +110,10 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"0::2 -> ::2$": "a slice starts at 0 by itself",
         r"^frequency = .*\| x -> position$": "positions have the dtype of x",
     },
+    "attend_with_cache": {
+        r"(dim=2|-2.*) \| -?2 -> -?2$": "of four axes, axis 2 and axis -2 are the same",
+        r"\.shape\[-1\].*\| q -> (cached_k|keys)$": "queries and keys have the same number of features, d_k",
+    },
     "partial_outputs": {
         r"transpose\(-?\d, -?\d\).* \| -?2 -> -?2$": "of four axes, axis 2 and axis -2 are the same",
     },

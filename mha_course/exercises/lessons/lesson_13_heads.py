@@ -1,15 +1,33 @@
-"""Exercises of lesson 13, on heads: keys that query heads share, and rotary positions."""
+"""Exercises of lesson 13, on heads: a cache, keys that query heads share, and rotary positions."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Generator, Tensor
 
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw, numbered
+from mha_course.exercises.mistakes.of_cached_attention import CACHED_MISTAKES
 from mha_course.exercises.mistakes.of_rotation import ROTATION_MISTAKES
 from mha_course.exercises.mistakes.of_shared_keys import SHARED_MISTAKES
+from mha_course.exercises.reading.cached_attention import read_cached
 from mha_course.exercises.reading.rotation import read_rotation
 from mha_course.exercises.reading.shared_keys import read_shared
+
+
+def attend_with_cache(
+    q: Tensor, k: Tensor, v: Tensor, cached_k: Tensor, cached_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Output of n new tokens behind a cache, (b, h, n, d_v), with all keys and all values so far."""
+    keys = torch.cat((cached_k, k), dim=2)
+    values = torch.cat((cached_v, v), dim=2)
+    scores = q @ keys.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    n, n_k = scores.shape[-2:]
+    # The last query and the last key are the same token, so the mask is aligned at the lower right.
+    later = torch.ones(n, n_k, dtype=torch.bool).triu(n_k - n + 1)
+    weights = scores.masked_fill(later, float("-inf")).softmax(dim=-1)
+    return weights @ values, keys, values
 
 
 def share_keys(k: Tensor, h: int) -> Tensor:
@@ -32,6 +50,23 @@ def rotate_pairs(x: Tensor, start: int, base: float) -> Tensor:
     turned = (first * cos - second * sin, first * sin + second * cos)
     # Stacked in an axis behind the features, the two of a pair are neighbours again.
     return torch.stack(turned, dim=-1).flatten(-2)
+
+
+def _cache_inputs(g: Generator) -> list[Case]:
+    def case(label: str, b: int, h: int, n: int, length: int, d_k: int, d_v: int, **options: object) -> Case:
+        dtype = options.pop("dtype", torch.float32)
+        shapes = ((n, d_k), (n, d_k), (n, d_v), (length, d_k), (length, d_v))
+        tensors = tuple(draw(g, b, h, *shape, dtype=dtype) for shape in shapes)
+        sizes = {"b": b, "h": h, "n": n, "length": length, "d_k": d_k, "d_v": d_v}
+        return Case(label, tensors, sizes, **options)
+
+    return [
+        case("with several new tokens", 3, 2, 4, 7, 6, 5),
+        case("with more new tokens than cached ones", 2, 4, 6, 3, 5, 7),
+        case("with one new token", 2, 3, 1, 6, 4, 5),
+        case("with an empty cache", 2, 3, 5, 0, 4, 6, edge=True),
+        case("in float64", 2, 3, 4, 6, 5, 7, dtype=torch.float64, required=False),
+    ]
 
 
 def _shared_inputs(g: Generator) -> list[Case]:
@@ -69,6 +104,42 @@ def _rotation_inputs(g: Generator) -> list[Case]:
 
 
 EXERCISES = (
+    Exercise(
+        name="attend_with_cache",
+        lesson="13",
+        title="Attention with a cache",
+        prompt=(
+            "`q` and `k` `(b, h, n, d_k)` and `v` `(b, h, n, d_v)` belong to the n newest tokens of a text. "
+            "The cache, `cached_k` `(b, h, length, d_k)` and `cached_v` `(b, h, length, d_v)`, holds the "
+            "tokens before them. A new token attends to the whole cache, to the new tokens before it, and to "
+            "itself; scores are divided by the root of d_k. Return three tensors: the output of the new "
+            "tokens `(b, h, n, d_v)`, all keys so far, and all values so far."
+        ),
+        signature="attend_with_cache(q, k, v, cached_k, cached_v) -> (output, keys, values)",
+        reference=attend_with_cache,
+        inputs=_cache_inputs,
+        returns=(
+            Returned("output", ("b", "h", "n", "d_v")),
+            Returned("keys", ("b", "h", "length", "d_k")),
+            Returned("values", ("b", "h", "length", "d_v")),
+        ),
+        mistakes=CACHED_MISTAKES,
+        hints=(
+            "First the longer cache. Then attention as ever, with fewer queries than keys.",
+            "Query 0 is not token 0. At which place in the text does it stand, and what comes behind it?",
+            (
+                "keys, values = cache and new ones, along the axis of tokens\n"
+                "scores = queries with all keys, scaled: (b, h, n, length + n)\n"
+                "hide what stands behind each query; softmax; times values\nreturn the output and both caches"
+            ),
+        ),
+        why=(
+            "No earlier token looks at a later one, so nothing that was computed for it changes. Its key and "
+            "its value are all that later tokens need."
+        ),
+        twins=("variants.kv_cache.attend_with_cache", "variants.grouped_query.grouped_attention"),
+        readers=(read_cached,),
+    ),
     Exercise(
         name="share_keys",
         lesson="13",
