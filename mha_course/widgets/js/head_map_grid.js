@@ -60,6 +60,8 @@ function headMapGrid({
     cells.forEach(({ cell }, j) => { cell.tabIndex = j === i ? 0 : -1; });
   }
 
+  stop(0);
+
   function walk(event, layer, head) {
     if (event.altKey || event.metaKey) return;
     const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -heads], End: [0, heads], PageUp: [-layers, 0], PageDown: [layers, 0] };

@@ -80,7 +80,8 @@ function keptChart({ svg, tips, onPick }) {
         dot.style.fill = tint;
         dot.setAttribute("class", `mha-kept-point${point.price === undefined ? "" : " is-pickable"}`);
         const price = point.price === undefined ? "" : `, price ${point.price}`;
-        const range = point.low ? `, ${point.low[measure].toFixed(3)} to ${point.high[measure].toFixed(3)}` : "";
+        const spread = point.low && point.low[measure] < point.high[measure];
+        const range = spread ? `, ${point.low[measure].toFixed(3)} to ${point.high[measure].toFixed(3)}` : "";
         tips.tip(dot, `${words}${price}: ${point.kept} heads, ${point.right[measure].toFixed(3)}${range}`);
         if (point.price !== undefined) dot.addEventListener("click", () => onPick(point.price));
         group.append(dot);
