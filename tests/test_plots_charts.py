@@ -133,6 +133,19 @@ def test_names_stand_at_the_ends_and_in_order_without_touching() -> None:
     assert heights[1] - heights[0] >= 14 and heights[2] - heights[1] >= 14
 
 
+def test_a_bridge_leads_over_nan_without_a_marker_there() -> None:
+    row = [0.25, float("nan"), 0.75, 1.0, float("nan")]
+    picture = plots.lines([1, 2, 3, 4, 7], {"a": row}, y_limits=(0, 1), bridge=True)
+    gap = plots.lines([1, 2, 3, 4, 7], {"a": row}, y_limits=(0, 1))
+    there = [place for place, value in zip(line_of(gap, 0).get_xdata(), row, strict=True) if value == value]
+    assert list(line_of(picture, 0).get_xdata()) == there
+    dots = [
+        [one.get_xdata()[0] for one in found.figure.findobj(Line2D) if one.get_marker() == "o"]
+        for found in (picture, gap)
+    ]
+    assert dots[0] == dots[1] == there
+
+
 def test_gap_at_nan_and_name_at_the_last_number() -> None:
     picture = plots.lines([1, 2, 3, 4], {"a": [0.0, float("nan"), 1.0, float("nan")]}, y_limits=(0, 1))
     assert np.isnan(line_of(picture, 0).get_ydata()).tolist() == [False, True, False, True]

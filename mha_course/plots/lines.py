@@ -34,13 +34,15 @@ def lines(
     width: float = 640,
     height: float = 300,
     share: bool = False,
+    bridge: bool = False,
 ) -> Picture:
     """Draw one line for each series, in dash, marker and colour of its own.
 
     x: numbers that rise, or names. series: name -> values, as many as x; NaN leaves a gap. bands:
     name -> (lower, upper), shaded around the series of that name. y_limits: None = round numbers that
     hold all. width, height: px of the drawing inside title and note. share: the values are shares of 1,
-    and the axis runs from 0 to 1 with a little room above.
+    and the axis runs from 0 to 1 with a little room above. bridge: lines go on over NaN, where they have no
+    marker.
     Raises: ValueError for lengths that differ, unknown bands, values at or below 0 on a log axis, and
     shares outside 0 to 1.
     """
@@ -106,7 +108,7 @@ def lines(
             colour = themes.head_colour(i, canvas.theme)
             if name in ranges:
                 _band(canvas, across, up, places, *ranges[name], colour)
-            ends.append(_line(canvas, across, up, places, row, i, colour, draw_markers))
+            ends.append(_line(canvas, across, up, places, row, i, colour, draw_markers, bridge))
         _names(canvas, names, ends, frame_right + 6, up.stop - 4, floor, crowded)
 
     alt = _in_words(places, x_names, values, ranges, x_label, y_label)
@@ -180,6 +182,7 @@ def _line(
     i: int,
     colour: str,
     draw_markers: bool,
+    bridge: bool,
 ) -> tuple[float, float, str]:
     """Draw one series; returns the px of its last point and its colour."""
     good = np.isfinite(row)
@@ -187,7 +190,8 @@ def _line(
         raise ValueError("A logarithmic axis needs values above 0.")
     xs = [across.at(p) for p in places]
     ys = [up.at(v) if ok else float("nan") for v, ok in zip(row, good, strict=True)]
-    canvas.line(xs, ys, colour, 2.5, _DASHES[i % len(_DASHES)], z=4)
+    drawn = [(x, y) for x, y, ok in zip(xs, ys, good, strict=True) if ok or not bridge]
+    canvas.line([x for x, _ in drawn], [y for _, y in drawn], colour, 2.5, _DASHES[i % len(_DASHES)], z=4)
     if draw_markers:
         for px, py in ((a, b) for a, b, ok in zip(xs, ys, good, strict=True) if ok):
             canvas.marker(px, py, _MARKERS[i % len(_MARKERS)], 8, colour)

@@ -145,16 +145,17 @@ class GatesLive(CourseWidget):
         if len(steps) < 2:
             return None
         at = {step: (expected, kept) for step, expected, kept in found}
+        count = sum(len(row) for row in self.heads)
         return lines(
             steps,
             {
                 "expected number of open heads": [at[step][0] for step in steps],
                 "heads whose gate is not 0": [at[step][1] for step in steps],
             },
-            title=f"Heads that are open, price {self.price:g}",
+            title=f"{found[-1][2]} of {count} heads are open after {found[-1][0]:,} steps",
             x_label="step",
             y_label="heads",
-            y_limits=(0, sum(len(row) for row in self.heads)),
+            y_limits=(0, count),
             note=self.alt,
             markers=False,
         ).png()

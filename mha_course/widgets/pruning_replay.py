@@ -104,14 +104,18 @@ class PruningReplay(CourseWidget):
             if "low" in points[0]:
                 bands[name] = tuple(_by_kept(kept, points, edge, at) for edge in ("low", "high"))
         measure = "the worst part" if self.part == WORST else f"the {self.part}"
+        run = self._run()
+        right = next(point["right"][at] for point in found[GATES] if point["price"] == self.price)
         return lines(
             kept,
             rows,
-            title=f"Right answers in {measure} against heads kept",
+            title=f"{run.kept} heads kept at price {self.price:g}: {right:.3f} right in {measure}",
             x_label="heads kept",
+            y_label="right answers",
             bands=bands,
-            note=f"{self._heading()} {told(self._run())}",
+            note=f"{self._heading()} {told(run)}",
             share=True,
+            bridge=True,
         ).png()
 
     def _check(self, name: str, value: object) -> None:

@@ -75,7 +75,7 @@ def told(run: GateRun) -> str:
     if points < 0.05:
         return f"{said} No part loses anything."
     if points <= ALLOWED:
-        return f"{said} No part loses more than {ALLOWED:g} points; most, {points:.1f}, in the {part}."
+        return f"{said} No part loses more than {ALLOWED:g} points: the {part} loses most, {points:.1f}."
     return f"{said} The {part} loses {points:.1f} points, more than {ALLOWED:g}."
 
 

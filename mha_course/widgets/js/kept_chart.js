@@ -56,10 +56,11 @@ function keptChart({ svg, tips, onPick }) {
     for (let kept = count; kept >= 0; kept -= count % 4 === 0 ? count / 4 : 1) svgText(svg, x(kept), floor + 16, String(kept), "mha-kept-tick");
     svgText(svg, (left + width - right) / 2, height - 4, "heads kept", "mha-kept-tick");
     // What lies below the axis is cut off by a picture of its own.
-    const inner = svgNode("svg", { x: left - 6, y: above - 8, width: width - left - right + 12, height: floor - above + 8, viewBox: `${left - 6} ${above - 8} ${width - left - right + 12} ${floor - above + 8}` });
+    const sides = { x: left - 10, y: 0, width: width - left - right + 20, height: floor };
+    const inner = svgNode("svg", { ...sides, viewBox: Object.values(sides).join(" ") });
     svg.append(inner);
     if (limit !== null) line(inner, left, y(limit), width - right, y(limit), "mha-kept-limit");
-    if (now) line(inner, x(now.kept), above - 8, x(now.kept), floor, "mha-kept-now");
+    if (now) line(inner, x(now.kept), 2, x(now.kept), floor, "mha-kept-now");
     for (const [by, { points }] of Object.entries(series).reverse()) {
       const { slot, dash, mark, words } = KEPT_LOOK[by];
       const tint = headColour(slot, theme);
