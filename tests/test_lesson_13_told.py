@@ -58,9 +58,9 @@ def test_equal_flops_are_not_equal_time() -> None:
     assert slow > 3 * quick and outcomes()["13-equal-flops"] == "more than three times as long"
 
 
-def test_a_number_is_worth_ten_flops_or_more() -> None:
-    assert 4 * recorded_costs().machine.ridge >= 10
-    assert outcomes()["13-flops-a-number"] == "ten or more"
+def test_a_number_is_worth_more_than_three_flops() -> None:
+    assert 4 * recorded_costs().machine.ridge > 2 * 3  # with room for other machines
+    assert outcomes()["13-flops-a-number"] == "more than three"
     ridges = [round(machine.ridge) for machine in cost.PUBLISHED]
     assert ridges == [153, 295, 206]
 
@@ -107,10 +107,10 @@ def test_below_one_flop_a_byte_under_three_conditions() -> None:
 def test_where_the_cache_weighs_as_much_as_the_model() -> None:
     tokens = LLAMA_8B.tokens_as_heavy_as_weights()
     assert int(tokens) == 122_532 and int(tokens // 32) == 3_829
-    assert 3.5 < tokens / LLAMA_8B.sharing(32).tokens_as_heavy_as_weights() < 4
+    assert round(tokens / LLAMA_8B.sharing(32).tokens_as_heavy_as_weights(), 1) == 3.6
     assert LLAMA_8B.cache_bytes() == 131_072 and outcomes()["13-bytes-a-token"] == "128 KiB"
     plain = LLAMA_8B.sharing(32).cache_bytes(131_072)
-    assert plain == 64 * 2**30 and plain > 2 * LLAMA_8B.parameters
+    assert plain == 64 * 2**30 and round(plain / (2 * LLAMA_8B.parameters)) == 4
 
 
 def test_the_cache_saves_more_work_than_time() -> None:
@@ -140,7 +140,7 @@ def test_the_cache_saves_more_work_than_time() -> None:
 def test_seats_that_change_hands() -> None:
     order = torch.randperm(40, generator=torch.Generator().manual_seed(1))
     answers = torch.tensor([20, 40, 80, 160, 320]).repeat(8)[order].tolist()
-    server = Server(cost.PUBLISHED[1])
+    server = Server(cost.PUBLISHED[0])
 
     def tokens_a_second(tokens: list[int], way: str) -> float:
         requests = [Request(prompt=512, answer=a) for a in tokens]
@@ -183,7 +183,8 @@ def test_the_clock_knows_h() -> None:
     assert len({row.flops for row in rows}) == 1 and rows[-1].h == rows[-1].d_k * rows[-1].h == 128
     inner = {row.d_k: sum(row.seconds[name] for name in INNER) for row in rows}
     assert inner[1] > 5 * inner[128] and outcomes()["13-clock-over-h"] == "more than five times as long"
-    assert inner[32] < 2 * inner[128] and inner[8] > 3 * inner[128]
+    assert 1.2 < inner[32] / inner[128] < 1.8 < inner[16] / inner[128] < 3 and inner[8] > 3 * inner[128]
+    assert 25 < inner[1] / inner[128] < 60
     for row in rows:
         assert row.seconds["projections"] < 2 * rows[0].seconds["projections"]
 
