@@ -82,12 +82,14 @@ class GroupedQueryAttention(MultiHeadAttention):
         return f"{super().extra_repr()}, base={self.base:g}, pairs={self.pairs!r}, causal={self.causal}"
 
 
-def grouped_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+def grouped_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, scale: float | None = None
+) -> Tensor:
     """Attention of h query heads to n_kv_heads keys and values, without a copy of either for every head.
 
     q: (b, h, n_q, d_k); k, v: (b, n_kv_heads, n_k, d). mask: (n_q, n_k) bool, True = may attend, some key in
-    every row. The queries of a group stand below one another as rows of one product, so that each key is read
-    once a group; `repeat_kv_heads` gives the same numbers by copying.
+    every row. scale: 1 / sqrt(d_k) unless given. The queries of a group stand below one another as rows of
+    one product, so that each key is read once a group; `repeat_kv_heads` gives the same numbers by copying.
 
     Returns: (b, h, n_q, d_v). Raises: ValueError when h is not a multiple of n_kv_heads.
     """
@@ -99,4 +101,6 @@ def grouped_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = Non
     rows = q.reshape(b, n_kv_heads, h // n_kv_heads * n_q, d_k)
     if mask is not None:
         mask = mask.repeat(h // n_kv_heads, 1)
-    return F.scaled_dot_product_attention(rows, k, v, attn_mask=mask).reshape(b, h, n_q, v.shape[-1])
+    return F.scaled_dot_product_attention(rows, k, v, attn_mask=mask, scale=scale).reshape(
+        b, h, n_q, v.shape[-1]
+    )

@@ -17,6 +17,7 @@ from mha_course.masks import causal_mask
 from mha_course.sizes import check_sizes
 from mha_course.transformer import Encoder
 from mha_course.variants.grouped_query import grouped_attention
+from mha_course.variants.plain_heads import check_plain_heads
 
 
 class KVCache:
@@ -101,17 +102,20 @@ def attend_with_cache(layer: MultiHeadAttention, x: Tensor, cache: KVCache) -> T
     """Causal self-attention of new tokens x (b, n, d_model) behind those in the cache, which grows by them.
 
     Equal to the last n rows of `layer(everything, mask=causal_mask(...))`. A layer with rotary positions
-    turns by the positions from cache.length on. Returns: (b, n, d_model).
-    Raises: ValueError when layer, x and cache don't go together, and when the cache is full.
-    """
+    turns by the positions from cache.length on. Returns: (b, n, d_model). Raises: ValueError when layer, x
+    and cache don't go together, when the cache is full, and for a layer whose heads meet, as talking heads
+    do."""
     check_tensors(x=x)
+    check_plain_heads(layer, "a cache of keys and values is not enough for it")
     if x.ndim != 3 or x.shape[-1] != layer.d_model:
         raise ValueError(f"x must be (b, n, d_model={layer.d_model}); got {tuple(x.shape)}.")
+    if not x.shape[1]:
+        raise ValueError("x has no token (n = 0), so there is nothing to add to the cache.")
     n, start = x.shape[1], cache.length
     k, v = cache.append(*layer.shared_keys_and_values(x, x, start))
     # One new token may see everything, so it needs no mask, and the kernel is faster without.
     mask = None if n == 1 else causal_mask(n, cache.length)
-    heads = grouped_attention(layer.queries(x, start), k, v, mask)
+    heads = grouped_attention(layer.queries(x, start), k, v, mask, layer.scale)
     return layer.w_o(merge_heads(heads if layer.gate is None else layer.gate(heads)))
 
 

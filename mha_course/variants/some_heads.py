@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from mha_course.layers import MultiHeadAttention
 from mha_course.sizes import is_whole_number
+from mha_course.variants.plain_heads import check_plain_heads
 
 
 @torch.no_grad()
@@ -21,13 +22,15 @@ def layer_of_heads(layer: MultiHeadAttention, heads: Sequence[int]) -> MultiHead
     where the heads that are left don't share them evenly, each gets its own.
 
     Returns: a layer of the same class, whose output is the sum of these heads' contributions, plus bias.
-    Raises: ValueError for no heads, one named twice, one that isn't there, and a layer with a gate.
+    Raises: ValueError for no heads, one named twice, one that isn't there, a layer with a gate, and one whose
+    heads meet, as talking heads do.
     """
     heads = list(heads)
     if not heads or len(set(heads)) < len(heads):
         raise ValueError(f"heads={heads}: at least one, and each once.")
     if not all(is_whole_number(head) and 0 <= head < layer.h for head in heads):
         raise ValueError(f"heads={heads}: indices must lie in 0..{layer.h - 1}.")
+    check_plain_heads(layer, "none can be taken out")
     if layer.gate is not None:
         raise ValueError("the layer has a gate, which stands for all of its heads; take it off first.")
     shared = _key_heads(layer, heads)

@@ -42,9 +42,15 @@ def all_reduce(partial: Sequence[Tensor]) -> Tensor:
 def sharded_forward(parts: Sequence[MultiHeadAttention], x: Tensor, mask: Tensor | None = None) -> Tensor:
     """The layer's output, computed on simulated devices: each gets all of x, one sum at the end.
 
-    x: (b, n, d_model). Returns: like x, equal to the whole layer's output up to rounding.
-    """
-    return all_reduce([part(x, mask=mask) for part in parts])
+    x: (b, n, d_model). mask: as in `MultiHeadAttention.forward`; of a mask (b, h, n, n) each device gets the
+    part of its heads. Returns: like x, equal to the whole layer's output up to rounding."""
+    return all_reduce([part(x, mask=own) for part, own in zip(parts, _masks(parts, mask), strict=True)])
+
+
+def _masks(parts: Sequence[MultiHeadAttention], mask: Tensor | None) -> list[Tensor | None]:
+    heads = [part.h for part in parts]
+    a_head = mask is not None and mask.ndim == 4 and mask.shape[1] == sum(heads) > 1
+    return list(mask.split(heads, dim=1)) if a_head else [mask] * len(heads)
 
 
 def all_reduce_bytes(b: int, n: int, d_model: int, devices: int, bytes_per_number: int = 2) -> int:

@@ -15,14 +15,16 @@ from torch import Tensor, nn
 from mha_course import cost
 from mha_course.layers import MultiHeadAttention
 from mha_course.variants.grouped_query import GroupedQueryAttention
+from mha_course.variants.plain_heads import check_plain_heads
 
 
 @torch.no_grad()
 def unshared(layer: MultiHeadAttention) -> MultiHeadAttention:
     """The same function with n_kv_heads = h: W_K and W_V (and their biases) repeated for every query head.
 
-    Returns: a layer of the same class, with weights of its own.
-    """
+    Returns: a layer of the same class, with weights of its own. Raises: ValueError for a layer whose heads
+    meet, as talking heads do."""
+    check_plain_heads(layer, "they can't be written as plain ones")
     group = layer.h // layer.n_kv_heads
     made = deepcopy(layer)
     made.n_kv_heads = layer.h

@@ -129,7 +129,7 @@ def test_gates_of_the_code_and_of_the_paper() -> None:
         code.router_routed.weight.zero_()
     even = code.routing(x)
     assert torch.allclose(even.probabilities, torch.full((5, 7, 4), 0.25, dtype=torch.float64))
-    assert float(even.balance) == pytest.approx(3)  # K, however the ties fell
+    assert even.balance.item() == pytest.approx(3)  # K, however the ties fell
 
 
 def test_only_chosen_heads_are_computed() -> None:
