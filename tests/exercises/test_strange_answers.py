@@ -14,8 +14,9 @@ from tests.exercises.written.examined.strange_08 import STRANGE as IN_08
 from tests.exercises.written.examined.strange_09 import STRANGE as IN_09
 from tests.exercises.written.examined.strange_10 import STRANGE as IN_10
 from tests.exercises.written.examined.strange_12 import STRANGE as IN_12
+from tests.exercises.written.examined.strange_13 import STRANGE as IN_13
 
-ALL = {**IN_08, **IN_09, **IN_10, **IN_12}
+ALL = {**IN_08, **IN_09, **IN_10, **IN_12, **IN_13}
 
 
 @pytest.fixture(autouse=True)
@@ -37,5 +38,5 @@ def test_strange_answers_are_told_something(name: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(ALL) == 22
-    assert sum(map(len, ALL.values())) >= 300
+    assert len(ALL) == 30
+    assert sum(map(len, ALL.values())) >= 410

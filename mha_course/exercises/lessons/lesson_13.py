@@ -10,7 +10,7 @@ from mha_course.exercises.mistakes.of_cache_costs import BYTES_MISTAKES, INTENSI
 from mha_course.exercises.mistakes.of_roofline import ROOF_MISTAKES
 from mha_course.exercises.reading.cache_costs import INTENSITY
 from mha_course.exercises.reading.doubled import Doubled
-from mha_course.exercises.reading.roofline import ROOF
+from mha_course.exercises.reading.roofline import read_roof
 
 
 def attainable_flops(flops: Tensor, moved: Tensor, peak: float, bandwidth: float) -> Tensor:
@@ -131,7 +131,7 @@ EXERCISES = (
             "Two limits, and the lower one holds. They meet at the ridge, where the intensity is "
             "peak / bandwidth."
         ),
-        readers=(ROOF.read,),
+        readers=(read_roof,),
     ),
     Exercise(
         name="cached_intensity",

@@ -19,7 +19,8 @@ from mha_course.exercises.mistakes.of_cached_attention import (
     later,
 )
 from mha_course.exercises.outcome import Outcome, close
-from mha_course.exercises.reading.factors import factor_finding, softmax_scale
+from mha_course.exercises.reading.changed_afterwards import changed_afterwards
+from mha_course.exercises.reading.factors import factor_finding, scale_of, softmax_scale
 from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
 
@@ -199,6 +200,9 @@ def read_cached(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
     if len(have) != 3:
         return None
     _, k, v, cached_k, cached_v = evidence.cases[i].arguments
+    whole = _of_one(want, have)
+    if whole:
+        return whole
     for name, old, new, a, b in (
         ("keys", cached_k, k, want[1], have[1]),
         ("values", cached_v, v, want[2], have[2]),
@@ -207,6 +211,25 @@ def read_cached(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
             return _rows(name, old, new, b)
     if want[0].shape == have[0].shape and not close(want[0], have[0]):
         return _sight(call)
+    return None
+
+
+def _of_one(want: tuple[Tensor, ...], have: tuple[Tensor, ...]) -> Finding | None:
+    """One thing done to one of the results when it was right."""
+    axes = ("b", "h", "n", "d")
+    for name, a, b in zip(("output is", "keys are", "values are"), want, have, strict=True):
+        if a.shape != b.shape or close(a, b):
+            continue
+        scale, off = scale_of(a, b), (b - a).double()
+        if scale is not None:
+            says = f"The {name} {scale:.4g} times what should be there."
+            return Finding("scaled", says, look="the factor, and which size it is made of.")
+        if float(off.std()) < 1e-5:
+            says = f"In the {name.split()[0]} every number is off by {float(off.mean()):.4g}."
+            return Finding("shifted", says, look="a sum.")
+        found = changed_afterwards(a, b, axes) if a is want[0] else None  # rows are told by their tokens
+        if found:
+            return Finding(found.id, f"In the {name.split()[0]}: {found.says}", look=found.look)
     return None
 
 

@@ -44,6 +44,10 @@ def read_backwards(call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None
     have = out.leaves[0].double()
     if not bool(have.isfinite().all()) or _close(have, shares_with(*asked)):
         return None
+    silent = call((x.clone(), w_q.clone(), w_k.clone(), w_v.clone(), torch.zeros_like(w_o), h, devices))
+    if silent.error is None and silent.leaves and float(silent.leaves[0].abs().max()) > 1e-6:
+        says = "With zeros for W_O the shares are not 0: something is added that W_O takes no part in."
+        return Finding("something-added", says, look="sums behind W_O.")
     own = in_order(h, devices, _D_K)
     concat = have @ torch.linalg.inv(w_o)  # (devices, b, n, d_model): what each row of W_O was multiplied by
     for r in range(devices):
@@ -74,10 +78,10 @@ def _of_rows(concat: Tensor, own: list[int], r: int) -> Finding | None:
     outside = [row for row in used if row not in own]
     says = (
         f"With d_model = {_H * _D_K} and {_DEVICES} devices, device {r + 1} holds the rows {wanted} of W_O. "
-        f"Its share takes {len(outside)} others as well, from row {outside[0]} on."
+        f"Its share takes {len(outside)} more, from row {outside[0]} on."
     )
     if len(outside) == len(used):
-        says = says.replace("takes", "takes none of them, but").replace(" as well", "")
+        says = says.replace(f"takes {len(outside)} more", f"takes none of them, but {len(outside)} others")
     return Finding("other-rows", says, look=look)
 
 

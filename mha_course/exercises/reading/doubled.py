@@ -43,11 +43,17 @@ class Doubled:
         first = yours(*self.base)
         if have is None or want is None or not first:
             return None
+        off = self._offset(yours, first)
+        if off:
+            says = (
+                f"Whatever the sizes are, the number is {abs(off):.6g} too {'large' if off > 0 else 'small'}."
+            )
+            return Finding("shifted", says, look="what is added or subtracted at the end.")
         wrong = [k for k in range(len(self.names)) if not math.isclose(have[k], want[k], rel_tol=1e-5)]
         if not wrong:
             factor = first / self.right(*self.base)
             if math.isclose(factor, 1, rel_tol=1e-6):
-                return None  # right here, so that it is a matter of some sizes only
+                return self._one_size(yours, evidence.cases[i].arguments)
             says = f"Every size takes part, and yet everything is {factor:.4g} times what it should be."
             if not 0.01 < factor < 100:
                 says += " Are these other units?"
@@ -65,6 +71,26 @@ class Doubled:
         if coefficient != wanted[0]:
             says += f" And the factor in front is {coefficient}, not {wanted[0]}."
         return Finding("sizes-otherwise", says, look=self.look)
+
+    def _offset(self, fn: Callable[..., float | None], first: float) -> float:
+        """By how much the number is off, where that is the same for twice each size; else 0."""
+        off = first - self.right(*self.base)
+        for k in range(len(self.base)):
+            sizes = [size * (2 if j == k else 1) for j, size in enumerate(self.base)]
+            value = fn(*sizes)
+            if value is None or not math.isclose(value - self.right(*sizes), off, rel_tol=1e-4, abs_tol=1e-9):
+                return 0.0
+        return off if abs(off) > 1e-6 * abs(first) else 0.0
+
+    def _one_size(self, fn: Callable[..., float | None], case: tuple[int, ...]) -> Finding | None:
+        """The size whose value makes the number wrong, where others leave it right."""
+        for k, name in enumerate(self.names):
+            sizes = [case[k] if j == k else size for j, size in enumerate(self.base)]
+            value = fn(*sizes)
+            if value is not None and not math.isclose(value, self.right(*sizes), rel_tol=1e-6):
+                says = f"With `{name}` = {case[k]} the number is wrong; with {self.base[k]} it is right."
+                return Finding("one-size", says, look=f"rounding, and conditions on `{name}`.")
+        return None
 
     def _ratios(self, fn: Callable[..., float | None], by: int = 2) -> list[float] | None:
         """For each size: how many times as large the number is with `by` times the size."""

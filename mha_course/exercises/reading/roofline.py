@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.mistakes.of_roofline import ROOF_MISTAKES, roof_with, seconds
+from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading.known_ways import ways_of
-from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
+from mha_course.exercises.reading.recipes import Recipe, Slot, Way, of_the_whole, rare
 
 
 def _where(condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
@@ -168,7 +172,7 @@ def _slot(name: str, look: str, ways: tuple[Way, ...]) -> Slot:
     return Slot(name, look, (*ways_of(ROOF_MISTAKES, name), *ways))
 
 
-ROOF = Recipe(
+_RECIPE = Recipe(
     roof_with,
     (
         _slot("join", "how the two roofs become one.", _JOINS),
@@ -179,3 +183,57 @@ ROOF = Recipe(
     ),
     _more,
 )
+
+_MACHINES = ((48.0, 6.0), (5.0, 20.0))  # peak and bandwidth of those that are asked about
+_RIDGES = (0.125, 0.5, 0.9, 1.25, 2.0, 6.0)  # intensities of the stages, as shares of the ridge
+
+
+def read_roof(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
+    """The steps done otherwise where they are known; else what stages below and above the ridge get."""
+    found = _RECIPE.read(evidence, i, call)
+    if found:
+        return found
+    want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
+    if have.shape != want.shape or not have.is_floating_point():
+        return None
+    factors = (have.double() / want.double()).tolist()
+    if max(factors) - min(factors) < 1e-4 * abs(factors[0]) and abs(factors[0] - 1) > 1e-3:
+        units = "" if 0.01 < abs(factors[0]) < 100 else " Are these other units?"
+        says = f"Every number is {factors[0]:.4g} times what it should be.{units}"
+        return Finding("scaled", says, look="the factor, and the units.")
+    if of_the_whole(evidence, i) and float(have.max()) > float(have.min()):
+        return None  # of the whole, which is told elsewhere
+    return next((found for machine in _MACHINES if (found := _asked(call, *machine))), None)
+
+
+def _asked(call: Callable[[tuple[Any, ...]], Outcome], peak: float, bandwidth: float) -> Finding | None:
+    """What stages get whose intensities are known shares of the ridge."""
+    moved = torch.tensor([4.0, 2.0, 5.0, 3.0, 6.0, 2.5])
+    flops = moved * torch.tensor(_RIDGES) * peak / bandwidth
+
+    def yours(f: Tensor, m: Tensor) -> Tensor | None:
+        out = call((f.clone(), m.clone(), peak, bandwidth))
+        fits = out.error is None and len(out.leaves) == 1 and out.leaves[0].shape == f.shape
+        return out.leaves[0].double() if fits and bool(out.leaves[0].isfinite().all()) else None
+
+    few = [5, 1, 0]
+    once, twice, other = yours(flops, moved), yours(2 * flops, 2 * moved), yours(flops[few], moved[few])
+    if once is None or twice is None or other is None:
+        return None
+    if not torch.allclose(once, twice, rtol=1e-3):
+        says = "With twice the operations and twice the bytes the result changes. Only their quotient counts."
+        return Finding("not-only-intensity", says, look="where `flops` and `moved` take part.")
+    if abs(float(other[1] - once[1])) > 1e-3 * abs(float(once[1])):
+        says = "What one stage gets depends on what the others are. Each stage has its own roof."
+        return Finding("stages-mix", says, look="sums, means, and the order of the stages.")
+    for share, have in zip(_RIDGES, once.tolist(), strict=True):
+        wanted = peak * min(1.0, share)
+        if abs(have - wanted) > 1e-3 * wanted:
+            where = "half of that of the ridge" if share == 0.5 else f"{share:g} times that of the ridge"
+            says = (
+                f"With `peak`={peak:g} and `bandwidth`={bandwidth:g}, a stage whose intensity is {where} "
+                f"should get {wanted:g}; yours gets {have:.4g}."
+            )
+            part = "the flat part of the roof." if share > 1 else "the sloping part of the roof."
+            return Finding("other-roof", says, look=part)
+    return None

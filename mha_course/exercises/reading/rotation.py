@@ -61,6 +61,7 @@ _FREQUENCIES = (
         "A logarithm to the base of 2 or 10 is taken.",
         lambda j, d, base: torch.exp(-2 * j / d * math.log10(base)),
     ),
+    rare("Only the first pair turns.", lambda j, d, base: (j == 0).to(j)),
     rare("All pairs have frequency 0.", lambda j, d, base: 0 * j),
 )
 _ANGLES = (
@@ -219,6 +220,10 @@ def read_rotation(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], 
     if float(nothing.abs().max()) > 1e-4:
         says = "Where `x` is 0 the result is not: something is added. A rotation only turns what is there."
         return Finding("something-added", says, look="sums that `x` takes no part in.")
+    opposite = yours(-x)
+    if opposite is None or not torch.allclose(opposite, -once, rtol=1e-3, atol=1e-3):
+        says = "The opposite input does not give the opposite result. A rotation keeps signs apart."
+        return Finding("not-linear", says, look="steps that are no product with a sine or cosine.")
     if not torch.allclose(2 * once, twice, rtol=1e-3, atol=1e-3):
         says = "Twice the input does not give twice the result. A rotation changes no lengths."
         return Finding("not-linear", says, look="steps that are no product with a sine or cosine.")

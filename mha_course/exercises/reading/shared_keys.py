@@ -12,7 +12,7 @@ from mha_course.exercises.evidence import Evidence, Finding, in_a_row
 from mha_course.exercises.mistakes.of_shared_keys import SHARED_MISTAKES, by_groups, shared_with
 from mha_course.exercises.outcome import Outcome, close
 from mha_course.exercises.reading.known_ways import ways_of
-from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
+from mha_course.exercises.reading.recipes import Recipe, Slot, Way, of_the_whole, rare
 
 
 def _copies(k: Tensor, h: int, axis: int) -> Tensor:
@@ -120,7 +120,7 @@ def read_shared(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Ou
         return found
     k, h = evidence.cases[i].arguments
     want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
-    if have.shape != want.shape or not have.is_floating_point():
+    if have.shape != want.shape or not have.is_floating_point() or of_the_whole(evidence, i):
         return None
     read = [_head_of(k, have[:, head]) for head in range(h)]
     right = by_groups(k.shape[1], h)

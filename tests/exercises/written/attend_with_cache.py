@@ -198,7 +198,6 @@ WRONG = [
 RIGHT = [by_mask, one_by_one, growing, by_kernel, by_einsum, in_two_parts, as_if_whole, preallocated]
 
 UNLISTED = [
-    ("course's own", lambda q, k, v, a, b: _by_package(q, k, v, a, b)),
     ("wanted is `\\(output, keys, values\\)`", lambda *given: by_kernel(*given)[0]),
     ("wanted is `\\(output, keys, values\\)`", lambda *given: by_kernel(*given)[::-1]),
     ("output alone|2 things", lambda *given: by_kernel(*given)[:2]),
@@ -225,6 +224,7 @@ UNLISTED = [
         "[Hh]eads are joined",
         lambda *given: (by_kernel(*given)[0].transpose(1, 2).flatten(2), *by_kernel(*given)[1:]),
     ),
+    ("course's own", lambda q, k, v, a, b: _by_package(q, k, v, a, b)),
 ]
 
 

@@ -253,7 +253,6 @@ WRONG = [
 RIGHT = [by_head, by_slices, grouped, by_chunks, zeroed, batched]
 
 UNLISTED = [
-    ("course's own", by_package),
     ("[Ww]_V have changed places", lambda x, q, k, v, o, *sizes: by_slices(x, q, v, k, o, *sizes)),
     ("transposed", lambda x, q, k, v, o, *sizes: by_slices(x, q, k, v, o.T, *sizes)),
     ("cumsum", partial(by_slices, end=lambda s: torch.stack(s).cumsum(0))),
@@ -272,6 +271,7 @@ UNLISTED = [
     ("multiplied by 0.9", partial(by_slices, join=lambda z: 0.9 * z.transpose(1, 2).flatten(2))),
     ("rows", lambda *given: _other_rows(*given)),
     ("returns a list|a list|things", partial(by_slices, end=tuple)),
+    ("course's own", by_package),
 ]
 
 

@@ -112,7 +112,7 @@ UNLISTED = [
     ("side by side|put side", lambda k, h: interleaved(k, h).transpose(1, 2).flatten(2)),
     ("read the key heads", lambda k, h: _swapped(k, h)),
     ("read the key heads", lambda k, h: interleaved(k, h)[:, torch.randperm(h, generator=_seeded())]),
-    ("no key head as it came", lambda k, h: interleaved(k, h).roll(1, 3)),
+    ("shifted by one", lambda k, h: interleaved(k, h).roll(1, 3)),
     (
         "no key head as it came|off by the same",
         lambda k, h: interleaved(k, h) + (torch.arange(h) % 2)[:, None, None],
