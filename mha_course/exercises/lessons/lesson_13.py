@@ -138,11 +138,11 @@ EXERCISES = (
         lesson="13",
         title="FLOPs per byte of a cache",
         prompt=(
-            "In each of `b` sequences one new token attends to `length` keys. There are `h` query heads and "
-            "`n_kv_heads` key/value heads, all `d_k` wide. Count the FLOPs of the scores and of the weighted "
-            "sum (a multiply-add is two), and the bytes when scores and weights never leave the chip: "
-            "queries, keys and values are read once, outputs are written once, `bytes_per_number` each. "
-            "Return FLOPs per byte, one number."
+            "In each of `b` sequences one new token attends to `length` keys, its own among them. There are "
+            "`h` query heads and `n_kv_heads` key/value heads, all `d_k` wide. Count the FLOPs of the scores "
+            "and of the weighted sum (a multiply-add is two), and the bytes when scores and weights never "
+            "leave the chip: queries, keys and values are read once, outputs are written once, "
+            "`bytes_per_number` each. Return FLOPs per byte, one number."
         ),
         signature="cached_intensity(b, length, h, n_kv_heads, d_k, bytes_per_number) -> flops_per_byte",
         reference=cached_intensity,
@@ -180,9 +180,8 @@ EXERCISES = (
         title="The bytes of a cache",
         prompt=(
             "How many bytes does a KV cache take? It holds, for `b` sequences of `length` tokens each, what "
-            "all `n_layers` layers need of the past: `n_kv_heads` key/value heads a layer, as wide as the "
-            "`h` query heads are, and `h` of those fill `d_model`. A number takes `bytes_per_number`. Return "
-            "an `int`."
+            "all `n_layers` layers need of the past: `n_kv_heads` key/value heads a layer, each d_model / h "
+            "wide. A number takes `bytes_per_number`. Return an `int`."
         ),
         signature="kv_cache_bytes(b, length, d_model, h, n_kv_heads, n_layers, bytes_per_number) -> int",
         reference=kv_cache_bytes,
