@@ -106,9 +106,9 @@ def test_groups_cost_many_times_what_their_heads_cost_alone() -> None:
 def test_clear_patterns_without_effect_have_twins() -> None:
     for seed in SEEDS:
         found = idle_heads(seed)
-        assert len(found) >= 4 and all(one.holds for one in found)
+        assert len(found) >= 7 and sum(not one.holds for one in found) <= 1
         clearest = clearest_idle(seed)
-        assert clearest.pattern.value > 0.99 > 0.2 > clearest.pattern.control
+        assert clearest.holds and clearest.pattern.value > 0.99 > 0.2 > clearest.pattern.control
         for one in found:
             assert one.pattern.picked >= CLEAR_SHARE and one.removal.picks.worst[1] <= IDLE_POINTS
             assert one.twins and one.added > 20 * max(one.removal.worst[1], 0.01)
@@ -119,7 +119,8 @@ def test_clear_patterns_without_effect_have_twins() -> None:
     # gates close most of them at the price that keeps every part within two points
     closed = [0.2 in one.dropped_at for seed in SEEDS for one in idle_heads(seed)]
     assert 0.4 < sum(closed) / len(closed) < 1
-    assert sum(len(patterns_found(seed)) for seed in SEEDS) > 20
+    assert [len(patterns_found(seed)) for seed in SEEDS] == [9, 9, 9]
+    assert [len(idle_heads(seed)) for seed in SEEDS] == [7, 7, 8]
 
 
 def test_no_head_without_a_role_costs_anything_alone_but_two_step_in() -> None:
