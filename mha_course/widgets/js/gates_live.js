@@ -28,7 +28,7 @@ function render({ model, el }) {
   root.append(
     node("div", { class: "mha-live-head" },
       node("h3", { class: "mha-heading" }, "Which heads are worth their price?"),
-      node("span", { class: "mha-sub" }, `training run ${model.get("seed") + 1}, price of an open head λ = ${plainNumber(model.get("price"))}, one processor core`)),
+      node("span", { class: "mha-sub" }, `training run ${model.get("seed") + 1} (seed=${model.get("seed")}), price of an open head λ = ${plainNumber(model.get("price"))}, one processor core`)),
     run.element,
     node("div", { class: "mha-section mha-gates-body mha-drawing" },
       node("div", {}, node("div", { class: "mha-label" }, "the gate of every head: 1 open, 0 gone"), node("div", { class: "mha-gates-grid" }, grid.element),
@@ -71,7 +71,7 @@ function render({ model, el }) {
     show(meters.element, Boolean(whole));
     if (whole) meters.draw({ whole, left: found.left || whole, random: null, off: found.left ? new Array(gone) : [] });
     setText(left, found.left
-      ? `${count - gone} of ${count} heads are left. Their roles were measured anew, without the others.`
+      ? `${count - gone} of ${count} heads ${count - gone === 1 ? "is" : "are"} left. Roles were measured anew, without the others.`
       : "Roles as they were with all heads; they are measured anew at the end.");
     setText(measured, !whole
       ? `They are counted on ${found.measured_on} held-out sentences: before, and when the closed heads are gone.`
@@ -90,7 +90,9 @@ function render({ model, el }) {
     });
     open.setAttribute("aria-label", model.get("alt"));
     if (!expected.length) return;
-    if (model.get("settle")) svgText(open, x(steps - model.get("settle")) - 6, floor - 6, "from here gates stand still", "mha-curve-tick", "end");
+    // Below the curves while many heads are open, above them when few are.
+    const many = expected[expected.length - 1][1] > count / 2;
+    if (model.get("settle")) svgText(open, x(steps - model.get("settle")) - 6, many ? floor - 6 : y(count) + 12, "from here gates stand still", "mha-curve-tick", "end");
     const kept = found.open.map(([step, , number]) => `${x(step).toFixed(1)},${y(number).toFixed(1)}`).join(" ");
     open.append(svgNode("polyline", { points: kept, class: "mha-curve-second" }));
     const [step, number, there] = found.open[found.open.length - 1];

@@ -29,6 +29,7 @@ function render({ model, el }) {
   });
   const part = segmented({ label: "right answers in", name: "part", options: measures.map((value) => ({ value, label: value === "worst" ? "worst part" : value })), value: model.get("part"), onChange: (value) => set({ part: value }) });
   const closer = switchControl({ label: "", text: "close-up from 0.9", name: "close", value: close, onChange: (on) => { close = on; draw(); } });
+  const source = node("span", { class: "mha-sub" });
   const words = node("p", { class: "mha-pruning-words", "data-fact": "words" });
   const grid = survivorGrid({ layers, heads, root });
   const table = survivorTable();
@@ -46,7 +47,7 @@ function render({ model, el }) {
   }
   const note = node("p", { class: "mha-note mha-pruning-note" });
   root.append(
-    node("div", { class: "mha-row mha-row-spread mha-pruning-head" }, node("h3", { class: "mha-heading" }, "Pruning, price by price"), node("span", { class: "mha-sub" }, `${layers} layers × ${heads} heads, recorded`)),
+    node("div", { class: "mha-row mha-row-spread mha-pruning-head" }, node("h3", { class: "mha-heading" }, "Pruning, price by price"), source),
     node("div", { class: "mha-row" }, price.element),
     node("div", { class: "mha-row" }, run.element, weights.element),
     words,
@@ -88,6 +89,7 @@ function render({ model, el }) {
     grid.draw(shown);
     table.draw(shown);
     setText(words, found.told);
+    setText(source, `${layers} layers × ${heads} heads, recorded, seed=${seed}`);
     setText(kept, `right answers with ${found.kept} of ${count} heads`);
     for (const by of record.by) setText(keys[by], told(by, series, measure, found.kept));
     const whole = series.importance.points.length ? series.importance.points[0].right[measure] : null;
