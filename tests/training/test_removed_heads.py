@@ -118,7 +118,7 @@ def test_a_head_that_always_says_the_same_is_all_mean(small) -> None:
     assert abs(remover.cost([(2, 2)], at_mean=True).nats) < 1e-5 < abs(remover.cost([(2, 2)]).nats)
 
 
-def tested(model: GlossModel, count: int) -> GlossData:
+def first_of(model: GlossModel, count: int) -> GlossData:
     return gloss_data(FEW[: count // 50], model.vocabulary)
 
 
