@@ -183,12 +183,15 @@ def head_scores(seed: int = FIRST_SEED) -> Mapping[str, Tensor]:
     return dict(zip(SCORES, (importance, normalised(importance), sure, chance), strict=True))
 
 
-def score_against_removal(name: str, seed: int = FIRST_SEED, size: int = 1) -> RankCorrelation:
+def score_against_removal(
+    name: str, seed: int = FIRST_SEED, size: int = 1, draws: int = 2_000
+) -> RankCorrelation:
     """How well a score foretells what removal costs (nats), as a rank correlation.
 
     name: one of `SCORES`, or "sum of singles": for groups, what their heads cost alone. size: 1 for single
     heads, 2 for all pairs, 4 and 8 for groups drawn at random; a group's score is the sum of its heads'. The
     pairs share their heads, so for size 2 take rho alone: interval and p hold for things drawn independently.
+    draws: of the interval and of p.
 
     Raises: ValueError for an unknown name or size, and as `single_removals`.
     """
@@ -207,7 +210,7 @@ def score_against_removal(name: str, seed: int = FIRST_SEED, size: int = 1) -> R
         drawn = _of("drawn", seed, size=size)
         groups, nats = [[tuple(head) for head in group] for group in drawn["groups"]], drawn["nats"]
     sums = [float(sum(scores[HEADS.index(head)] for head in group)) for group in groups]
-    return rank_correlation(torch.tensor(sums), torch.tensor(nats))
+    return rank_correlation(torch.tensor(sums), torch.tensor(nats), draws)
 
 
 def _all(kind: str, seed: int) -> list[Mapping]:
