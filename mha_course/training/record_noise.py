@@ -5,7 +5,7 @@ d_model 128, h = 1 and h = 8, three training runs each, 400 held-out sentences. 
     python -m mha_course.training.record_noise
 
 which trains the runs that aren't kept, in build/seeds, as `python -m mha_course.training patterns` does. The
-rest takes about half an hour on one thread and goes on where it was stopped.
+rest takes about a quarter of an hour on one thread and goes on where it was stopped.
 """
 
 from __future__ import annotations
