@@ -56,7 +56,7 @@ _GROWS = (
 _SEES = (
     rare("The new tokens attend to the cache only.", lambda keys, values, k, v, a, b: (a, b)),
     rare(
-        "The values' last token is missing.",
+        "The last token is left out.",
         lambda keys, values, k, v, a, b: (keys[:, :, :-1], values[:, :, :-1]),
     ),
     rare("The first token is left out.", lambda keys, values, k, v, a, b: (keys[:, :, 1:], values[:, :, 1:])),
@@ -105,7 +105,6 @@ _HIDES = (
     ),
     rare("1 is taken off hidden scores; that hides little.", lambda s: s - later(*s.shape[-2:]).to(s)),
     rare("1 is added to scores that should be seen.", lambda s: s + (~later(*s.shape[-2:])).to(s)),
-    rare("A little number is multiplied with hidden scores.", lambda s: s * (~later(*s.shape[-2:])).to(s)),
     rare("Hidden scores become +inf.", lambda s: s.masked_fill(later(*s.shape[-2:]), math.inf)),
     rare("Hidden scores become 1.", lambda s: s.masked_fill(later(*s.shape[-2:]), 1.0)),
     rare("Hidden scores become -1.", lambda s: s.masked_fill(later(*s.shape[-2:]), -1.0)),
