@@ -16,6 +16,8 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 _SIZE, _HEIGHT = 9.0, 13.0  # px of a marker and of a label's line
 _MOST_LETTERS = 24
 _LEGEND = 26.0
+_LEADER = 14.0  # px from which on a line leads from a point to its label
+_FARTHER = (22, -22, 36, -36, 50, -50)
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
@@ -79,9 +81,14 @@ def scatter(
         places = [(level.at(a), upright.at(b)) for a, b in zip(across, up, strict=True)]
         for (px, py), group in zip(places, of, strict=True):
             _mark(canvas, px, py, kinds.index(group))
-        for text, spot in zip(names, _beside(places, names, frame), strict=True):
-            if spot is not None:
-                canvas.text(*spot, text, 11, "ink")
+        for (px, py), text, spot in zip(places, names, _beside(places, names, frame), strict=True):
+            if spot is None:
+                continue
+            nearest = min(max(px, spot[0] - 2), spot[0] + text_width(text, 11) + 2)
+            if max(abs(nearest - px), abs(spot[1] - py)) > _LEADER:
+                edge = spot[1] + (6 if spot[1] < py - 6 else -6 if spot[1] > py + 6 else 0)
+                canvas.line([px, nearest], [py, edge], "ink3", 0.8, z=1)
+            canvas.text(*spot, text, 11, "ink")
         at = x0 + left
         for i, kind in enumerate(kinds):
             _mark(canvas, at + 6, y0 + height - 10, i)
@@ -107,14 +114,18 @@ def _beside(
 ) -> list[tuple[float, float] | None]:
     """Where each label starts (left, middle), so that it covers no point and no other label; None: nowhere.
 
-    Right of its point if there is room, else left of it, above, below.
+    Right of its point if there is room, else left of it, above, below, or at a corner,
+    else farther away, with a thin line that leads back.
     """
     half = _SIZE / 2 + 1
     taken: list[Box] = [(x - half, y - half, x + half, y + half) for x, y in places]
     found: list[tuple[float, float] | None] = []
     for (x, y), name in zip(places, names, strict=True):
         wide, far = text_width(name, 11), half + 2
-        starts = [(x + far, y), (x - far - wide, y), (x - wide / 2, y - 13), (x - wide / 2, y + 13)]
+        right, left = x + far, x - far - wide
+        starts = [(right, y), (left, y), (x - wide / 2, y - 13), (x - wide / 2, y + 13)]
+        starts += [(side, y + step) for step in (-9, 9) for side in (right - 3, left + 3)]
+        starts += [(side, y + step) for step in _FARTHER for side in (right + 12, left - 12)]
         free = None
         for start in starts if name else ():
             box = (start[0], start[1] - _HEIGHT / 2, start[0] + wide, start[1] + _HEIGHT / 2)
