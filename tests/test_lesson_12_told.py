@@ -220,6 +220,13 @@ def test_trained_as_long_importance_does_as_well_as_gates() -> None:
         right = next(one for one in retrained() if (one.by, one.kept, one.seed) == ("importance", 4, seed))
         points = [100 * (whole_accuracy(seed)[part] - share) for part, share in right.accuracy.items()]
         assert max(points) < 2.5
+    cases = [(kept, seed) for kept in (6, 4) for seed in SEEDS]
+    gates = {case: of_gates(*case, False) for case in cases}
+    below = {
+        way: [case for case in cases if gates[case] < found[way, case[0]][case[1]]]
+        for way in ("importance", "random 1")
+    }
+    assert len(below["importance"]) == 5 and below["random 1"] == [(6, 0), (4, 1), (4, 2)]
     at_four = {run.seed: run.kept for run in gate_runs() if run.strength == 0.4}
     assert sorted(at_four.values()) == [3, 4, 4]
     assert mean(found["confidence", 6]) < 0.92 and max(found["confidence", 4]) < 0.8
