@@ -13,7 +13,7 @@ from mha_course.widgets.base import CourseWidget
 
 __all__ = ["GateDraws"]
 
-LOG_ALPHAS = tuple(half / 2 for half in range(-10, 11))
+LOG_ALPHAS = tuple(float(whole) for whole in range(-5, 6))
 BETAS = (0.1, 0.2, 0.33, 0.5, 0.67, 1.0)
 FURTHEST, SOFTEST = 50.0, 10.0
 RANGES = 10
