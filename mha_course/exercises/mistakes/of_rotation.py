@@ -113,8 +113,8 @@ ROTATION_MISTAKES = (
     Mistake(
         "other-direction",
         _with(turn=lambda a, b, c, s: turned(a, b, c, -s)),
-        "The pairs turn in the other direction. Scores would still depend on the distance only, but ahead and "
-        "behind change places.",
+        "The pairs turn in the other direction. Scores would still depend on the distance only, but ahead "
+        "and behind change places.",
         "the signs in front of the sines.",
     ),
     Mistake(
