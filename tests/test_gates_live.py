@@ -68,6 +68,23 @@ def test_the_same_cell_goes_on_with_what_was_stopped(short: None, monkeypatch: p
     assert again.wait(240) == "stopped"
 
 
+def test_every_price_has_a_run_of_its_own(short: None) -> None:
+    gates = widgets.GatesLive(seed=1, price=0.07)
+    assert gates.prices == [0.01, 0.02, 0.05, 0.07, 0.1, 0.2, 0.4, 0.8]
+    first = gates.run
+    gates.set_state({"order": "start", "stamp": 1})
+    gates.set_state({"price": 0.4, "order": "", "stamp": 2})  # not while it runs
+    assert gates.price == 0.07 and gates.run is first
+    assert gates.wait(240) == "finished"
+    gates.set_state({"price": 0.4, "order": "", "stamp": 3})
+    assert gates.run is not first and gates.answer["state"] == "new" and gates.values is None
+    assert gates.run is widgets.GatesLive(seed=1, price=0.4).run
+    gates.price = 0.07
+    assert gates.run is first and gates.answer["state"] == "finished" and "price of 0.07" in gates.alt
+    with pytest.raises(ValueError, match="price=-3"):
+        gates.price = -3
+
+
 def test_what_cannot_be_is_refused_by_name() -> None:
     for name, values in {
         "seed": (7, "<b>", None),

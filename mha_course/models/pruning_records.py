@@ -94,6 +94,11 @@ def gate_runs(frozen: bool = False) -> tuple[GateRun, ...]:
 
 
 @cache
+def recorded_prices() -> tuple[float, ...]:
+    """Every price of an open head at which gates were learned and recorded, from low to high."""
+    return tuple(sorted({run.strength for run in gate_runs()}))
+
+
 def removals() -> tuple[Removal, ...]:
     """All orders of removal, as they were recorded."""
     return tuple(

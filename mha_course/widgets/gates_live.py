@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import traitlets
 from torch import Tensor
 
 from mha_course.models.gloss_model import GlossModel
+from mha_course.models.pruning_records import recorded_prices
 from mha_course.models.training_records import forming
 from mha_course.text.course_language.gloss import PARTS
-from mha_course.training.live_gates import MEASURED_SENTENCES, STEPS, gate_settings
+from mha_course.training.live_gates import MEASURED_SENTENCES, STEPS, GateSettings, gate_settings
 from mha_course.training.live_gates_run import GatesRun, gates_run
 from mha_course.training.live_run import AT_WORK, FAILED, STOPPED
 from mha_course.widgets.base import CourseWidget
@@ -28,7 +30,8 @@ class GatesLive(CourseWidget):
     """A button that starts and stops learning, the gate of every head, how many are open, what is left.
 
     seed: of the model's training run, 0 to 2; price: of an open head, lambda; steps: updates. Nothing starts
-    by itself; but to run a cell again whose learning was stopped goes on with it. Kernel → Interrupt stops it
+    by itself; the price can be changed while nothing runs, and every price has a run of its own. To run a
+    cell again whose learning was stopped goes on with it. Kernel → Interrupt stops it
     as the button does. The environment variable MHA_COURSE_STEPS sets a smaller number of updates.
 
     In a cell: `start()`, `wait()`, then `values`, `accuracy` and `pruned()`.
@@ -55,7 +58,7 @@ class GatesLive(CourseWidget):
         "gates_live.css",
     )
     root = "mha-gates"
-    settings = ("order",)
+    settings = ("order", "price")
 
     order = traitlets.Enum(ORDERS, "").tag(sync=True, echo_update=False)
     seed = traitlets.Int().tag(sync=True)
@@ -64,12 +67,12 @@ class GatesLive(CourseWidget):
     ramp = traitlets.Int().tag(sync=True)
     settle = traitlets.Int().tag(sync=True)
     heads = traitlets.List().tag(sync=True)
+    prices = traitlets.List().tag(sync=True)
 
     def __init__(self, seed: int = 0, price: float = 0.05, steps: int = STEPS) -> None:
         chosen = gate_settings(seed, price, steps)
-        self.run = gates_run(chosen)
-        self._obeyed = 0
-        self._interrupts = _interrupts(self.run)
+        self._obeyed, self._watched = 0, set()
+        self._follow(gates_run(chosen))
         super().__init__(
             seed=chosen.seed,
             price=chosen.price,
@@ -77,11 +80,22 @@ class GatesLive(CourseWidget):
             ramp=chosen.recipe.ramp,
             settle=chosen.recipe.settle,
             heads=[list(row) for row in forming(chosen.seed)[-1].heads],
+            prices=sorted({*recorded_prices(), chosen.price}),
         )
         heard_beside_cells(self)
-        self.run.watch(self._on_news)
         if self.run.state in (STOPPED, FAILED):
             self.start()
+
+    @traitlets.validate("price")
+    def _possible(self, proposal: Mapping) -> float:
+        return GateSettings(price=proposal["value"]).price
+
+    def _follow(self, run: GatesRun) -> None:
+        """Show this run from now on, and hear its news."""
+        self.run, self._interrupts = run, _interrupts(run)
+        if run not in self._watched:
+            self._watched.add(run)
+            run.watch(self._on_news)
 
     def start(self) -> None:
         """Start, or go on where it stood; returns at once."""
@@ -112,6 +126,12 @@ class GatesLive(CourseWidget):
 
     def compute(self) -> tuple[Mapping[str, object], bytes]:
         """Do what the view asked for, and tell how the learning stands."""
+        wanted = replace(self.run.settings, price=self.price)
+        if wanted != self.run.settings:
+            if self.run.state in AT_WORK:
+                self.price = self.run.settings.price  # a price is for the whole of a run
+            else:
+                self._follow(gates_run(wanted))
         if self.stamp != self._obeyed:
             self._obeyed = self.stamp
             if self.order:

@@ -92,6 +92,13 @@ def test_learn_stop_interrupt_go_on_and_end(closing: LabPage) -> None:
         share = short.locator(f".mha-gloss-meters tr[data-part={part}] [data-cell=share]")
         expect(share).to_have_text(re.compile(r"^(100|\d\d\.\d) %$"))
     expect(short.locator("svg.mha-gates-open")).to_have_attribute("aria-label", re.compile("step 20 of 20"))
+    price = short.locator("[role=slider][data-control=price]")
+    price.focus()
+    keys.press("ArrowRight")
+    expect(short).to_have_attribute("data-state", "new")
+    expect(price).to_have_attribute("aria-valuetext", "price 0.1")
+    keys.press("ArrowLeft")
+    expect(short).to_have_attribute("data-state", "finished")
     assert step(long) == stood and long.get_attribute("data-state") == "stopped"
 
     first = short.locator("button.mha-role-cell[data-layer='1'][data-head='2']")

@@ -1,6 +1,6 @@
 // The GatesLive: a button that starts and stops, the heads fading as their gates close, and how many are open.
 //
-// Traits: order, steps, price, seed, settle, heads (each head's role with all heads there, or null). The answer: state, step,
+// Traits: order, steps, price, prices, seed, settle, heads (each head's role with all heads there, or null). The answer: state, step,
 // seconds, drawn, sentences, loss, open [[step, expected number of open gates, heads whose gate is not 0]], gates, whole, left, labels, trouble.
 // Parts: button[data-control="run"], [role=progressbar], [data-fact="words" | "left"], button.mha-role-cell, svg.mha-gates-open,
 // .mha-gloss-meters, .mha-survivors; the root carries data-state.
@@ -19,6 +19,11 @@ function render({ model, el }) {
   let told = "";
 
   const run = runControls({ root, name: "Learning", start: "Learn the gates", steps, onOrder: (order) => answers.ask({ order }) });
+  // The order goes along empty, or the last one would be given once more.
+  const price = slider({
+    label: "price λ of an open head", name: "price", stops: model.get("prices"), value: model.get("price"),
+    onInput: (value) => answers.ask({ price: value, order: "" }), describe: (value) => `price ${value}`,
+  });
   const grid = survivorGrid({ layers, heads, root, numbers: true });
   const open = svgNode("svg", { class: "mha-gates-open", role: "img", "aria-label": "Open gates by step" });
   const left = node("p", { class: "mha-sub", "data-fact": "left" });
@@ -28,7 +33,8 @@ function render({ model, el }) {
   root.append(
     node("div", { class: "mha-live-head" },
       node("h3", { class: "mha-heading" }, "Which heads are worth their price?"),
-      node("span", { class: "mha-sub" }, `training run ${model.get("seed") + 1} (seed=${model.get("seed")}), price of an open head λ = ${plainNumber(model.get("price"))}, one processor core`)),
+      node("span", { class: "mha-sub" }, `training run ${model.get("seed") + 1} (seed=${model.get("seed")}), one processor core`)),
+    node("div", { class: "mha-row" }, price.element),
     run.element,
     node("div", { class: "mha-section mha-gates-body mha-drawing" },
       node("div", {}, node("div", { class: "mha-label" }, "the gate of every head: 1 open, 0 gone"), node("div", { class: "mha-gates-grid" }, grid.element),
@@ -51,6 +57,10 @@ function render({ model, el }) {
     const more = last ? `, loss ${numberText(found.loss, 3)}, ${last[2]} of ${count} heads open` : "";
     const measuring = found.state === "running" && found.step === steps;
     const words = runWords(found, steps, "The button learns one gate a head, on a copy of the trained model.", more);
+    const atWork = ["starting", "running", "stopping"].includes(found.state);
+    price.set(model.get("price"));
+    price.element.inert = atWork; // a price is for the whole of a run
+    price.element.classList.toggle("is-resting", atWork);
     run.paint(found, measuring ? `${words}; measuring what is left` : words);
     drawAll();
     announce();
