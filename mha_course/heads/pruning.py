@@ -18,7 +18,7 @@ from torch import Generator, Tensor, nn
 from mha_course.cost import attention_flops, parameter_count
 from mha_course.heads.ablation import Head, attention_layers
 from mha_course.heads.gating import HeadGates, gated
-from mha_course.layers import AttentionTrace, MultiHeadAttention
+from mha_course.layers import AttentionTrace, KeysAndValues, MultiHeadAttention
 from mha_course.sizes import check_sizes
 from mha_course.variants.some_heads import layer_of_heads
 
@@ -155,18 +155,29 @@ def survivors(gates: Sequence[Tensor]) -> list[Head]:
 class NoHeads(nn.Module):
     """What is left of a layer of which no head is: W_O's bias, the same for every token; without bias, zeros.
 
-    h: 0. It is called as the layer that it stands for.
+    h and n_kv_heads: 0. It is called as the layer that it stands for, with a cache too; its keys and values
+    have a head axis of length 0.
     """
 
     def __init__(self, layer: MultiHeadAttention) -> None:
         super().__init__()
-        self.d_model, self.h, self.d_k, self.d_v = layer.d_model, 0, layer.d_k, layer.d_v
+        self.d_model, self.h, self.n_kv_heads = layer.d_model, 0, 0
+        self.d_k, self.d_v = layer.d_k, layer.d_v
         self.bias = None if layer.w_o.bias is None else nn.Parameter(layer.w_o.bias.detach().clone())
+
+    def keys_and_values(self, key: Tensor, value: Tensor | None = None) -> KeysAndValues:
+        """Keys (b, 0, n_k, d_k) and values (b, 0, n_k, d_v) of key (b, n_k, d_model)."""
+        return KeysAndValues(*self.shared_keys_and_values(key, key))
+
+    def shared_keys_and_values(self, key: Tensor, value: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """The same, as a cache takes them."""
+        b, n_k, _ = key.shape
+        return key.new_zeros(b, 0, n_k, self.d_k), key.new_zeros(b, 0, n_k, self.d_v)
 
     def forward(
         self,
         query: Tensor,
-        key: Tensor | None = None,
+        key: Tensor | KeysAndValues | None = None,
         value: Tensor | None = None,
         mask: Tensor | None = None,
     ) -> Tensor:
@@ -176,21 +187,23 @@ class NoHeads(nn.Module):
     def trace(
         self,
         query: Tensor,
-        key: Tensor | None = None,
+        key: Tensor | KeysAndValues | None = None,
         value: Tensor | None = None,
         mask: Tensor | None = None,
     ) -> AttentionTrace:
         """All stages, with a head axis of length 0."""
         b, n_q, _ = query.shape
-        n_k = n_q if key is None else key.shape[1]
+        known = key if isinstance(key, KeysAndValues) else self.keys_and_values(query if key is None else key)
 
         def none(*sizes: int) -> Tensor:
             return query.new_zeros(b, 0, *sizes)
 
-        q, k, v, scores = none(n_q, self.d_k), none(n_k, self.d_k), none(n_k, self.d_v), none(n_q, n_k)
+        q, scores = none(n_q, self.d_k), none(n_q, known.k.shape[2])
         heads, shares = none(n_q, self.d_v), none(n_q, self.d_model)
         concat = query.new_zeros(b, n_q, 0)
-        return AttentionTrace(q, k, v, scores, scores, heads, concat, shares, self(query), self.bias, None)
+        return AttentionTrace(
+            q, known.k, known.v, scores, scores, heads, concat, shares, self(query), self.bias, None
+        )
 
 
 @torch.no_grad()

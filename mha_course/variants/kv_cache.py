@@ -37,7 +37,8 @@ class KVCache:
         dtype: torch.dtype = torch.float32,
     ) -> None:
         d_v = d_k if d_v is None else d_v
-        check_sizes(b=b, n_kv_heads=n_kv_heads, longest=longest, d_k=d_k, d_v=d_v)
+        check_sizes(0, n_kv_heads=n_kv_heads)  # 0: a layer of which all heads were pruned
+        check_sizes(b=b, longest=longest, d_k=d_k, d_v=d_v)
         self._k = torch.zeros(b, n_kv_heads, longest, d_k, dtype=dtype)
         self._v = torch.zeros(b, n_kv_heads, longest, d_v, dtype=dtype)
         self.length, self.longest = 0, longest
@@ -45,7 +46,8 @@ class KVCache:
     @classmethod
     def for_layer(cls, layer: MultiHeadAttention, b: int, longest: int) -> KVCache:
         """An empty cache that fits a layer."""
-        return cls(b, layer.n_kv_heads, longest, layer.d_k, layer.d_v, layer.w_k.weight.dtype)
+        dtype = next((number.dtype for number in layer.parameters()), torch.get_default_dtype())
+        return cls(b, layer.n_kv_heads, longest, layer.d_k, layer.d_v, dtype)
 
     @property
     def k(self) -> Tensor:
@@ -67,6 +69,11 @@ class KVCache:
         """The same for the whole room."""
         return self._k.nbytes + self._v.nbytes
 
+    def check_room(self, n: int) -> None:
+        """Raise ValueError unless n more tokens fit."""
+        if self.length + n > self.longest:
+            raise ValueError(f"the cache holds {self.longest} tokens; {self.length} + {n} don't fit.")
+
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Add keys (b, n_kv_heads, n, d_k) and values (b, n_kv_heads, n, d_v). Returns all so far.
 
@@ -86,11 +93,8 @@ class KVCache:
                 )
         if k.shape[2] != v.shape[2]:
             raise ValueError(f"every key needs one value; got {k.shape[2]} and {v.shape[2]}.")
+        self.check_room(k.shape[2])
         end = self.length + k.shape[2]
-        if end > self.longest:
-            raise ValueError(
-                f"the cache holds {self.longest} tokens; {self.length} + {k.shape[2]} don't fit."
-            )
         self._k[:, :, self.length : end] = k.detach()
         self._v[:, :, self.length : end] = v.detach()
         self.length = end
@@ -106,13 +110,16 @@ def attend_with_cache(layer: MultiHeadAttention, x: Tensor, cache: KVCache) -> T
     and cache don't go together, when the cache is full, and for a layer whose heads meet, as talking heads
     do."""
     check_tensors(x=x)
-    check_plain_heads(layer, "a cache of keys and values is not enough for it")
+    if layer.h:
+        check_plain_heads(layer, "a cache of keys and values is not enough for it")
     if x.ndim != 3 or x.shape[-1] != layer.d_model:
         raise ValueError(f"x must be (b, n, d_model={layer.d_model}); got {tuple(x.shape)}.")
     if not x.shape[1]:
         raise ValueError("x has no token (n = 0), so there is nothing to add to the cache.")
     n, start = x.shape[1], cache.length
     k, v = cache.append(*layer.shared_keys_and_values(x, x, start))
+    if not layer.h:
+        return layer(x)
     # One new token may see everything, so it needs no mask, and the kernel is faster without.
     mask = None if n == 1 else causal_mask(n, cache.length)
     heads = grouped_attention(layer.queries(x, start), k, v, mask, layer.scale)
@@ -128,6 +135,8 @@ def stack_with_caches(stack: Encoder, x: Tensor, caches: Sequence[KVCache]) -> T
     """
     if len(caches) != len(stack.layers):
         raise ValueError(f"{len(stack.layers)} layers need as many caches; got {len(caches)}.")
+    for cache in caches:
+        cache.check_room(x.shape[1])  # of all, before the first one grows
     for layer, cache in zip(stack.layers, caches, strict=True):
         attention = layer.attention
         x = layer.around_attention(x, lambda y, a=attention, c=cache: attend_with_cache(a, y, c))

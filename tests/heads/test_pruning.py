@@ -22,8 +22,9 @@ from mha_course.heads.pruning import (
 )
 from mha_course.layers import MultiHeadAttention
 from mha_course.masks import causal_mask
-from mha_course.transformer import Encoder
+from mha_course.transformer import DecoderLayer, Encoder
 from mha_course.variants.grouped_query import GroupedQueryAttention
+from mha_course.variants.kv_cache import decode
 
 LAYERS = {
     "plain": lambda: MultiHeadAttention(24, 6, bias=True),
@@ -142,3 +143,22 @@ def test_the_price_grows_holds_and_ends() -> None:
         GateRecipe(strength=-1)
     with pytest.raises(ValueError, match="steps=10"):
         GateRecipe(steps=10, ramp=6, settle=5)
+
+
+def test_a_layer_without_heads_decodes_with_a_cache() -> None:
+    stack = Encoder(3, 12, 4, 20).double().eval()
+    pruned = pruned_model(stack, [torch.tensor([1.0, 0, 0.5, 1]), torch.zeros(4), torch.ones(4)]).double()
+    prompt = torch.randn(2, 5, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    outputs = [decode(pruned, prompt, 3, lambda row: row.tanh(), cached) for cached in (True, False)]
+    assert torch.allclose(*outputs, atol=1e-12)
+    assert not torch.allclose(decode(stack, prompt, 3, lambda row: row.tanh()), outputs[0], atol=1e-3)
+
+
+def test_a_decoder_whose_cross_attention_lost_all_heads_still_remembers() -> None:
+    layer = DecoderLayer(12, 4, 20).double().eval()
+    layer.cross_attention = pruned_layer(layer.cross_attention, torch.zeros(4))
+    x, memory = (torch.randn(2, n, 12, dtype=torch.float64) for n in (5, 7))
+    known = layer.cross_attention.keys_and_values(memory)
+    assert known.k.shape == (2, 0, 7, 3)
+    assert torch.equal(layer(x, layer.remember(memory)), layer(x, memory))
+    assert layer.cross_attention.trace(x, known).weights.shape == (2, 0, 5, 7)
