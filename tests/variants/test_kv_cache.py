@@ -88,7 +88,8 @@ def test_what_does_not_fit_is_named_and_leaves_the_cache_alone() -> None:
 def test_a_stack_whose_caches_have_no_room_leaves_all_as_they_were() -> None:
     stack = Encoder(3, 12, 4, 20).double().eval()
     caches = [
-        KVCache.for_layer(layer.attention, 2, longest) for layer, longest in zip(stack.layers, (5, 3, 5))
+        KVCache.for_layer(layer.attention, 2, longest)
+        for layer, longest in zip(stack.layers, (5, 3, 5), strict=True)
     ]
     x = torch.randn(2, 2, 12, dtype=torch.float64)
     stack_with_caches(stack, x, caches)
