@@ -13,7 +13,6 @@ from mha_course.heads.pruning import attention_size, pruned_model
 from mha_course.heads.role_names import role_in_short
 from mha_course.models.course_models import load_course_model
 from mha_course.models.idle_heads import backups, clearest_idle, idle_heads
-from mha_course.models.noise_records import noise_lost, noise_runs, verdicts
 from mha_course.models.pruning_records import (
     GateRun,
     gate_runs,
@@ -24,18 +23,8 @@ from mha_course.models.pruning_records import (
     whole_accuracy,
 )
 from mha_course.models.removal_records import SCORES, group_removals, score_against_removal, single_removals
-from mha_course.training.ensemble_trial import ensemble_accuracy, heads_alone, heads_voting, mean_of_parts
-from mha_course.training.gates import gate_sentences, sentence_losses
-from mha_course.training.gloss_without_heads import held_out_glosses, role_groups
-from mha_course.training.record_gates import in_batches
-from mha_course.training.removed_heads import Remover, removed_at_random
-from mha_course.widgets.prediction import outcomes
 
-SEEDS = range(3)
 OWN_PART = {"previous word": "mutation", "next word": "liaison", "syntax": "ending", "rarest word": "stem"}
-
-
-KINDS_TOLD = ("one head, own size", "four heads, own size", "same power, one head", "same power, all heads")
 
 
 def worst(right: dict[str, float]) -> float:
@@ -53,6 +42,8 @@ def test_one_of_sixteen_heads_is_missed_and_the_exceptions_are_told() -> None:
     costly = [one for one in single_removals(0) if one.worst[1] > 1]
     assert [one.head for one in costly] == [(1, 7)]
     assert costly[0].worst[0] == "stem" and round(8 * costly[0].worst[1] / 100, 1) == 1.0
+    more = [[one.worst[1] for one in single_removals(seed) if one.worst[1] > 0.9] for seed in SEEDS]
+    assert [len(row) for row in more] == [1, 3, 1] and sum(points > 1 for points in more[1]) in (2, 3)
     for seed in SEEDS:  # each run has its head for the rarest word that is missed
         rare = role_groups(seed)["rarest word"]
         assert any(one.head in rare and one.points["stem"] > 2 for one in single_removals(seed))
@@ -62,7 +53,7 @@ def test_one_of_sixteen_heads_is_missed_and_the_exceptions_are_told() -> None:
 def test_silence_and_the_mean_do_the_same_because_the_mean_is_small() -> None:
     for seed in SEEDS:
         for one in single_removals(seed):
-            assert abs(one.nats - one.at_mean.nats) < 0.02 and one.mean_share < 0.2
+            assert abs(one.nats - one.at_mean.nats) < 0.01 and 0.005 < one.mean_share < 0.085
             assert abs(one.worst[1] - one.at_mean.worst[1]) < 2
 
 
@@ -70,6 +61,7 @@ def test_every_role_takes_its_own_part_and_costs_more_together_than_apart() -> N
     for seed in SEEDS:
         alone = {one.head: one for one in single_removals(seed)}
         groups = group_removals(seed)
+        assert all(len(group.random) == 12 for group in groups)
         assert {group.role for group in groups} == set(OWN_PART)
         for group in groups:
             part, points = group.worst
@@ -93,7 +85,7 @@ def test_heads_without_a_role_can_go_together() -> None:
 def test_clear_patterns_without_effect_are_in_every_run() -> None:
     for seed in SEEDS:
         found = idle_heads(seed)
-        assert found and found[0].holds
+        assert found and found[0].holds and sum(one.holds for one in found) == 7
         worth = [one.added for one in found if one.added is not None]
         assert max(worth) > 4
     one = clearest_idle()
@@ -232,6 +224,21 @@ def test_trained_as_long_importance_does_as_well_as_gates() -> None:
     assert mean(found["confidence", 6]) < 0.92 and max(found["confidence", 4]) < 0.8
 
 
+def test_survivors_take_over_lost_roles_but_not_after_confidence() -> None:
+    orders = {(one.seed, one.by): one for one in removals()}
+    after = {(one.seed, one.by): one.accuracy for one in retrained() if one.kept == 4}
+    for seed in SEEDS:
+        there = {way: set(orders[seed, way].order[-4:]) for way in ("importance", "confidence")}
+        neighbours = {head for role in ("previous word", "next word") for head in role_groups(seed)[role]}
+        assert bool(there["importance"] & neighbours) == (seed == 1)
+        for part in ("mutation", "liaison"):
+            assert (
+                orders[seed, "importance"].with_kept(4)[part] < 0.9 < 0.98 < after[seed, "importance"][part]
+            )
+        assert {layer for layer, _ in there["confidence"]} == {2}
+        assert 0.7 < orders[seed, "confidence"].with_kept(4)["stem"] < after[seed, "confidence"]["stem"] < 0.8
+
+
 def test_what_pruning_saves() -> None:
     assert outcomes()["12-masking"] == "none"
     run = next(run for run in gate_runs() if (run.seed, run.strength) == (0, 0.05))
@@ -241,48 +248,3 @@ def test_what_pruning_saves() -> None:
     before, after = (attention_size(one, n=12) for one in (model, small))
     assert round(100 * after.parameters / before.parameters) == 44
     assert round(100 * after.flops / before.flops) == 44
-
-
-def test_averaged_answers_of_heads_fall_behind_and_single_heads_are_specialists() -> None:
-    assert outcomes()["12-votes"] == "0.74"
-    few = held_out_glosses(100)
-    assert round(mean_of_parts(heads_voting(load_course_model(), few)), 2) == 0.74
-    for seed in SEEDS:
-        alone = heads_alone(load_course_model(seed=seed), few).values()
-        best = {part: max(right[part] for right in alone) for part in OWN_PART.values()}
-        assert (
-            best["stem"] > 0.98 and best["mutation"] > 0.9 and best["liaison"] > 0.9 > best["ending"] - 0.05
-        )
-
-
-def test_averaging_takes_noise_out_over_models_as_over_readings() -> None:
-    few, runs = held_out_glosses(100), [load_course_model(seed=seed) for seed in SEEDS]
-    one = mean([mean_of_parts(ensemble_accuracy([run], few, 1.0, seed)) for seed, run in enumerate(runs)])
-    again = mean(
-        [mean_of_parts(ensemble_accuracy([run] * 3, few, 1.0, seed)) for seed, run in enumerate(runs)]
-    )
-    together = mean_of_parts(ensemble_accuracy(runs, few, 1.0, 3))
-    assert together > one + 0.05 and abs(together - again) < 0.03
-
-
-def test_eight_heads_bear_medium_noise_better_and_large_noise_worse() -> None:
-    assert outcomes()["12-noise"] == "the model with eight heads"
-    one, eight = (noise_lost("all heads, own size", h) for h in (1, 8))
-    assert len(one) == len(eight) == 3
-    assert mean([run[2] for run in eight]) < mean([run[2] for run in one])
-    assert min(run[3] for run in eight) > max(run[3] for run in one) + 1
-    said = {(verdict.kind, verdict.share): verdict.says for verdict in verdicts()}
-    for kind in ("into attention", "into the model"):
-        assert said[kind, 0.5] == said[kind, 1.0] == "more robust" and said[kind, 2.0] == "less robust"
-    assert said["out of attention", 1.0] == "more robust" != said["out of attention", 2.0]
-    for share in (0.25, 0.5, 1.0):
-        assert said["all heads, own size", share] == "undecided"
-
-
-def test_noise_in_one_head_is_hardly_felt_unless_it_has_the_power_of_all() -> None:
-    twice = {kind: [run for run in noise_runs() if run.h == 8 and run.kind == kind] for kind in KINDS_TOLD}
-    lost_by = {kind: mean([run.lost[3] for run in runs]) for kind, runs in twice.items()}
-    assert lost_by["one head, own size"] < 0.2 < lost_by["four heads, own size"] < 2
-    assert lost_by["same power, one head"] > lost_by["same power, all heads"] + 0.5
-    for run in twice["same power, one head"]:
-        assert run.worst[3] > 1.5 * run.lost[3]
