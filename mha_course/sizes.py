@@ -1,8 +1,12 @@
-"""What counts as a size: whole numbers, Python's own or NumPy's, from a least value on."""
+"""What counts as a size, a whole number from a least value on, and what counts as a number, a finite one.
+
+Both may be Python's own or NumPy's; True is neither.
+"""
 
 from __future__ import annotations
 
-from numbers import Integral
+import math
+from numbers import Integral, Real
 
 
 def is_whole_number(value: object) -> bool:
@@ -18,3 +22,18 @@ def check_sizes(least: int = 1, **sizes: object) -> None:
     for name, size in sizes.items():
         if not is_whole_number(size) or size < least:
             raise ValueError(f"{name}={size!r} must be a whole number of at least {least}.")
+
+
+def check_number(
+    least: float = -math.inf, most: float = math.inf, above: float = -math.inf, **numbers: object
+) -> None:
+    """Let pass finite numbers from `least` to `most`, larger than `above`.
+
+    Raises: ValueError that names the first number that is something else, and its limits.
+    """
+    for name, number in numbers.items():
+        real = isinstance(number, Real) and not isinstance(number, bool)
+        if not (real and -math.inf < number < math.inf and least <= number <= most and number > above):
+            limits = (("of at least", least), ("of at most", most), ("above", above))
+            said = " and ".join(f"{word} {limit:g}" for word, limit in limits if math.isfinite(limit))
+            raise ValueError(f"{name}={number!r} must be a finite number{said and ' '}{said}.")
