@@ -23,7 +23,13 @@ from mha_course.models.pruning_records import (
     whole_accuracy,
 )
 from mha_course.models.removal_records import SCORES, group_removals, score_against_removal, single_removals
+from mha_course.training.gates import gate_sentences, sentence_losses
+from mha_course.training.gloss_without_heads import role_groups
+from mha_course.training.record_gates import in_batches
+from mha_course.training.removed_heads import Remover, removed_at_random
+from mha_course.widgets.prediction import outcomes
 
+SEEDS = range(3)
 OWN_PART = {"previous word": "mutation", "next word": "liaison", "syntax": "ending", "rarest word": "stem"}
 
 
