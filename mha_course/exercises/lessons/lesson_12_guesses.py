@@ -8,9 +8,11 @@ from torch import Generator, Tensor
 from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_confidence import CONFIDENCE_MISTAKES
 from mha_course.exercises.mistakes.of_importance import IMPORTANCE_MISTAKES
+from mha_course.exercises.reading.column_maxima import read_column_maxima
 from mha_course.exercises.reading.confidence import CONFIDENCE
 from mha_course.exercises.reading.importance import IMPORTANCE
 from mha_course.exercises.reading.plain_heads import CONFIDENCE_PLAINLY, IMPORTANCE_PLAINLY
+from mha_course.exercises.reading.whole_numbers import counted_by
 
 
 def head_importance(heads: Tensor, slopes: Tensor) -> Tensor:
@@ -130,6 +132,11 @@ EXERCISES = (
             "Many heads with a role look at one token. But sure of what? A head that parks its weight on the "
             "end token would come first, which is why it is no target."
         ),
-        readers=(CONFIDENCE.read, CONFIDENCE_PLAINLY),
+        reads=counted_by(
+            CONFIDENCE,
+            "Rows are counted, or places given: whole numbers. The mean of weights is asked for.",
+            "comparisons, `argmax`, and the mean.",
+        ),
+        readers=(CONFIDENCE.read, read_column_maxima, CONFIDENCE_PLAINLY),
     ),
 )

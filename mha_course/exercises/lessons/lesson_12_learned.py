@@ -14,6 +14,7 @@ from mha_course.exercises.reading.gates import GATES
 from mha_course.exercises.reading.never import never
 from mha_course.exercises.reading.open_gates import OPEN_GATES
 from mha_course.exercises.reading.plain_gates import GATE_PLAINLY, OPEN_PLAINLY
+from mha_course.exercises.reading.whole_numbers import counted_by
 
 
 def hard_concrete_gate(log_alpha: Tensor, u: Tensor, beta: float, gamma: float, zeta: float) -> Tensor:
@@ -99,6 +100,12 @@ EXERCISES = (
             "Every gate is 0: all of it lies below 0 when it is cut off, or the cut is turned round.",
             "what stands in front of the cut, and its signs.",
         ),
+        reads=counted_by(
+            GATES,
+            "Gates are compared with a limit: open or closed, whole numbers. Between the two ends a gate "
+            "keeps its value, and its slope.",
+            "comparisons, `round`, and conversions.",
+        ),
         readers=(GATES.read, GATE_PLAINLY),
     ),
     Exercise(
@@ -123,6 +130,12 @@ EXERCISES = (
         why=(
             "How many gates are open has no slope: a count jumps. Its average over the noise has one, and so "
             "gradient descent can push it down."
+        ),
+        reads=counted_by(
+            OPEN_GATES,
+            "Gates are counted, by a limit or all of them: a whole number. Each should add the chance that "
+            "it is open; the sum of chances has a slope, and a count has none.",
+            "comparisons: nothing is counted here, probabilities are added up.",
         ),
         readers=(OPEN_GATES.read, OPEN_PLAINLY),
     ),

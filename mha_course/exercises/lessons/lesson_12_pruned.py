@@ -11,6 +11,7 @@ from mha_course.exercises.exercise import Case, Exercise, Returned, draw
 from mha_course.exercises.mistakes.of_pruning import PRUNING_MISTAKES
 from mha_course.exercises.reading.kept_places import read_kept_places
 from mha_course.exercises.reading.pruning import PRUNING
+from mha_course.exercises.reading.rows_for_columns import read_rows_for_columns
 
 
 def prune_heads(
@@ -78,6 +79,7 @@ EXERCISES = (
             "A head multiplied by 0 costs what it always did. Only when its columns and rows are gone are "
             "there fewer numbers to keep, to read and to multiply."
         ),
+        reads=read_rows_for_columns,
         readers=(PRUNING.read, read_kept_places),
     ),
 )

@@ -50,8 +50,9 @@ GATE_MISTAKES = (
     Mistake(
         "not-cut",
         _with(cut=lambda s: s),
-        "Nothing is cut off: gates below 0 and above 1 come out.",
-        "the last step.",
+        "Nothing is cut off at the end: gates below 0 and above 1 come out. A cut in front of the stretch "
+        "does nothing, since a sigmoid never leaves 0 to 1.",
+        "the order of stretch and cut.",
     ),
     Mistake(
         "noise-turned",

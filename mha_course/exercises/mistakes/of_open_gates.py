@@ -138,7 +138,8 @@ OPEN_MISTAKES = (
     Mistake(
         "likely-ones-counted",
         _with(squash=lambda x: (x > 0).to(x.dtype)),
-        "Probabilities are rounded: gates are counted that are more likely open than not.",
+        "Probabilities are rounded: gates are counted that are more likely open than not. Each should add "
+        "its probability; a count has no slope.",
         "`round`, and comparisons.",
     ),
     Mistake(

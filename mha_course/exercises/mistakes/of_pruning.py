@@ -158,7 +158,8 @@ PRUNING_MISTAKES = (
     Mistake(
         "rows-of-w_q",
         _with(**each_way(rows_of)),
-        "Of W_Q, W_K and W_V rows are taken. Their rows are features of the input; a head owns columns.",
+        "Of W_Q, W_K and W_V rows are taken, as if `nn.Linear` kept them. Here inputs stand on the left, "
+        "`x @ w_q`: rows are features of the input, and a head owns columns.",
         "the axis that has h · d_k places.",
     ),
     Mistake(

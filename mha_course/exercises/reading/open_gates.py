@@ -99,7 +99,10 @@ _ADDS = (
     rare("There is one mean for each layer.", lambda p: p.mean(-1)),
     rare("There is one mean for each place in a layer.", lambda p: p.mean(0)),
     rare("The median is taken.", lambda p: p.median()),
-    rare("Gates are counted that are more likely open than not.", lambda p: (p > 0.5).to(p.dtype).sum()),
+    rare(
+        "Gates are counted that are more likely open than not. Each should add its probability.",
+        lambda p: (p > 0.5).to(p.dtype).sum(),
+    ),
     rare(
         "It is 1 minus the product of all 1 - p: that one gate at least is open.",
         lambda p: 1 - (1 - p).prod(),
@@ -141,8 +144,10 @@ _WHOLES = (
         lambda a, beta, gamma, zeta: (without_noise(a, gamma, zeta) > 0).to(a.dtype).mean(),
     ),
     rare(
-        "Gates are counted whose log alpha is above 0.",
+        "Gates are counted whose log alpha is above 0. Each should add the probability that it is open; a "
+        "count has no slope.",
         lambda a, beta, gamma, zeta: (a > 0).to(a.dtype).sum(),
+        "comparisons: a probability is asked for.",
     ),
     rare(
         "It is sigmoid(log alpha) minus the shift: a bracket ends too early.",

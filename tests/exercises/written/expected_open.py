@@ -142,6 +142,13 @@ UNLISTED = [
     ("first layer", lambda a, beta, gamma, zeta: by_tensors(a[:1], beta, gamma, zeta)),
     ("without being cut off", lambda a, beta, gamma, zeta: (torch.sigmoid(a) * (zeta - gamma) + gamma).sum()),
     ("whose log alpha is above 0", lambda a, beta, gamma, zeta: float((a > 0).sum())),
+    ("more likely open than not.*its probability", partial(by_tensors, add=lambda p: (p > 0.5).sum())),
+    ("more likely open than not", partial(by_tensors, add=lambda p: p.round().int().sum())),
+    ("open without noise are counted", lambda a, beta, gamma, zeta: after(a, gamma, zeta).count_nonzero()),
+    ("log alpha is above 0.*no slope", lambda a, beta, gamma, zeta: (a > 0).sum()),
+    ("log alpha is above 0", lambda a, beta, gamma, zeta: int((a > 0).sum())),
+    ("number of gates is given", partial(by_tensors, add=torch.numel)),
+    ("counted, by a limit.*sum of chances", partial(by_tensors, add=lambda p: (p > 0.1).sum())),
     (
         "bracket ends too early",
         lambda a, beta, gamma, zeta: (torch.sigmoid(a) - beta * math.log(-gamma / zeta)).sum(),

@@ -85,6 +85,11 @@ WRONG = [
     ("not-stretched", lambda a, u, beta, gamma, zeta: torch.sigmoid((torch.logit(u) + a) / beta)),
     ("not-cut", partial(looped, cut=False)),
     ("not-cut", partial(by_logit, cut=lambda s: s)),
+    (
+        "not-cut",
+        lambda a, u, beta, g, z: torch.sigmoid((torch.logit(u) + a) / beta).clamp(0, 1) * (z - g) + g,
+    ),
+    ("not-cut", partial(looped, cut=False, stretch=lambda s, g, z: g + min(1.0, max(0.0, s)) * (z - g))),
     ("noise-turned", partial(looped, noise=lambda u: math.log(1 - u) - math.log(u))),
     ("noise-turned", partial(by_logit, noise=lambda u: -torch.logit(u))),
     ("logs-added", partial(looped, noise=lambda u: math.log(u) + math.log(1 - u))),
@@ -145,6 +150,9 @@ UNLISTED = [
     ("`zeta` stands", lambda a, u, beta, g, z: by_logit(a, u, z, g, z)),
     ("Only the noise is there", lambda a, u, beta, g, z: by_logit(a * 0, u, beta, g, z)),
     ("Gates are averaged", partial(by_logit, end=torch.mean)),
+    ("above 0 counts as 1", partial(by_logit, end=lambda g: (g > 0).long())),
+    ("Gates are counted that are open", partial(by_logit, end=torch.count_nonzero)),
+    ("compared with a limit", partial(by_logit, end=lambda g: (g > 0.2).int())),
     ("above 0 counts as 1", partial(by_logit, end=lambda g: (g > 0).float())),
     ("softmax", partial(by_logit, soften=lambda x, a, beta: ((x + a) / beta).softmax(-1))),
 ]

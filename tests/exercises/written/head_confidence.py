@@ -100,6 +100,17 @@ def scaled_row(row):
     return max(row) / sum(row)
 
 
+def _over_queries(w, lengths, *, hide, targets):
+    """The largest weight that each column gets from a real token, averaged over columns."""
+    place = torch.arange(w.shape[-1])
+    real, target = place < lengths[:, None], place < lengths[:, None] - 1
+    if hide:
+        w = w.masked_fill(~target[:, None, None], 0)
+    largest = w.masked_fill(~real[:, None, :, None], 0).max(dim=-2).values
+    counted = target if targets else real
+    return (largest * counted[:, None]).sum((0, 2)) / counted.sum()
+
+
 WRONG = [
     ("end-is-a-target", partial(looped, columns=lambda length, n: range(length))),
     ("end-is-a-target", partial(cut, columns=0)),
@@ -162,6 +173,11 @@ UNLISTED = [
     ("first row is left out", partial(looped, rows=lambda length, n: range(1, length))),
     ("Only the end token's row", partial(looped, rows=lambda length, n: [length - 1])),
     ("shape|[Mm]aps|first", lambda w, n: w.amax(-1)),
+    ("largest weight of each column", partial(_over_queries, hide=False, targets=True)),
+    ("largest weight of each column", partial(_over_queries, hide=True, targets=True)),
+    ("largest weight of each column", partial(_over_queries, hide=True, targets=False)),
+    ("largest weight of each column", lambda w, n: _over_queries_looped(w, n)),
+    ("Rows are counted", lambda w, n: _counted(w, n)),
     ("made to sum to 1", partial(masked, last=lambda c: c / c.sum())),
 ]
 
@@ -206,3 +222,15 @@ def _end_at(w, lengths, end):
     hidden[..., end - 1] = 0
     real = torch.arange(w.shape[2]) < lengths[:, None]
     return hidden.amax(-1).transpose(1, 2)[real].mean(0)
+
+
+def _over_queries_looped(w, lengths):
+    found = [w[s, :, : int(m), : int(m) - 1].amax(1) for s, m in enumerate(lengths)]
+    return torch.cat(found, -1).mean(-1)
+
+
+def _counted(w, lengths):
+    place = torch.arange(w.shape[-1])
+    hidden = w * (place < lengths[:, None] - 1)[:, None, None]
+    sure = (hidden.amax(-1) > 0.5) & (place < lengths[:, None])[:, None]
+    return sure.sum((0, 2)) // (place < lengths[:, None]).sum()

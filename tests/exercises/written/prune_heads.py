@@ -202,8 +202,55 @@ UNLISTED = [
     ("axis for heads", lambda *a: _with_heads(*a)),
     ("W_Q is returned for W_K", partial(by_view, last=lambda q, k, v, o: (q, q, v, o))),
     ("alternate", lambda q, k, v, o, h, kept: _alternating(q, k, v, o, h, kept)),
+    ("Of W_Q, W_K and W_V rows are taken and of W_O columns.*nn.Linear", lambda *a: _linear_slices(*a)),
+    ("Of W_Q, W_K and W_V rows are taken and of W_O columns", lambda *a: _linear_places(*a)),
+    ("Of W_Q, W_K and W_V rows are taken and of W_O columns", lambda *a: _linear_view(*a)),
+    ("Of W_Q, W_K and W_V rows are taken and of W_O columns", lambda *a: _linear_mask(*a)),
+    ("Of W_Q, W_K and W_V rows are taken and of W_O columns", lambda *a: _linear_chunks(*a)),
+    (
+        "Of W_O columns are taken",
+        lambda *a: (*by_view(*a)[:3], _linear_slices(*a)[3]),
+    ),
+    (
+        "Of W_O columns are taken",
+        lambda *a: (*by_view(*a)[:3], _linear_places(a[2].T, a[2].T, a[2], *a[3:])[3]),
+    ),
+    ("Of W_V rows are taken", lambda *a: (*by_view(*a)[:2], _linear_slices(*a)[2], by_view(*a)[3])),
     ("keep all their columns", lambda q, k, v, o, h, kept: (q, k, v, by_view(q, k, v, o, h, kept)[3])),
 ]
+
+
+def _linear_slices(w_q, w_k, w_v, w_o, h, kept):
+    """Weights as nn.Linear keeps them: a head's rows of the first three, its columns of the last."""
+    d_k, d_v = w_q.shape[1] // h, w_v.shape[1] // h
+    q, k = (torch.cat([w[i * d_k : (i + 1) * d_k] for i in kept]) for w in (w_q, w_k))
+    v = torch.cat([w_v[i * d_v : (i + 1) * d_v] for i in kept])
+    return q, k, v, torch.cat([w_o[:, i * d_v : (i + 1) * d_v] for i in kept], 1)
+
+
+def _linear_places(w_q, w_k, w_v, w_o, h, kept):
+    d_k, d_v = w_q.shape[1] // h, w_v.shape[1] // h
+    keys = [i * d_k + j for i in kept for j in range(d_k)]
+    values = [i * d_v + j for i in kept for j in range(d_v)]
+    return w_q[keys], w_k[keys], w_v[values], w_o[:, values]
+
+
+def _linear_view(w_q, w_k, w_v, w_o, h, kept):
+    d_model = w_q.shape[0]
+    q, k, v = (w.reshape(h, -1, d_model)[kept].reshape(-1, d_model) for w in (w_q, w_k, w_v))
+    return q, k, v, w_o.reshape(d_model, h, -1)[:, kept].reshape(d_model, -1)
+
+
+def _linear_mask(w_q, w_k, w_v, w_o, h, kept):
+    stay = torch.zeros(h, dtype=torch.bool)
+    stay[kept] = True
+    keys, values = (stay.repeat_interleave(w.shape[1] // h) for w in (w_q, w_v))
+    return w_q[keys], w_k[keys], w_v[values], w_o[:, values]
+
+
+def _linear_chunks(w_q, w_k, w_v, w_o, h, kept):
+    made = [torch.vstack([w.chunk(h)[i] for i in kept]) for w in (w_q, w_k, w_v)]
+    return (*made, torch.hstack([w_o.chunk(h, 1)[i] for i in kept]))
 
 
 def _columns(w, h, kept):
