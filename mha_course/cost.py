@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mha_course.attention import multi_head_sizes
-from mha_course.sizes import check_sizes
+from mha_course.sizes import check_number, check_sizes
 
 SOFTMAX_FLOPS = 5  # a score's share of a softmax: largest, difference, exponential, sum, division
 
@@ -44,11 +44,12 @@ def stage_parameters(
 
     Raises: ValueError as `parameter_count`.
     """
+    d_model, h = check_sizes(d_model=d_model, h=h)
     d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
-    projected = h * d_k + n_kv_heads * d_k + n_kv_heads * d_v
+    projected, each = h * d_k + n_kv_heads * d_k + n_kv_heads * d_v, int(bool(bias))
     return {
-        "projections": projected * (d_model + bias),
-        "output_projection": (h * d_v + bias) * d_model,
+        "projections": projected * (d_model + each),
+        "output_projection": (h * d_v + each) * d_model,
     }
 
 
@@ -68,8 +69,8 @@ def attention_flops(
     widths and n_k = n the total is b (8 n d_model^2 + 4 n^2 d_model), whatever h is.
     Raises: ValueError for lengths below 0 and for sizes that no such layer can have.
     """
-    n_k = n if n_k is None else n_k
-    check_sizes(0, n=n, n_k=n_k, b=b)
+    n, n_k, b = check_sizes(0, n=n, n_k=n if n_k is None else n_k, b=b)
+    d_model, h = check_sizes(d_model=d_model, h=h)
     d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
     stages = {
         "projections": 2 * b * d_model * (n * h * d_k + n_k * n_kv_heads * (d_k + d_v)),
@@ -130,10 +131,9 @@ def stage_costs(
     Raises: ValueError for sizes that no such layer can have, and for counts below 1 (cached: below 0).
     Source: roofline model, Williams, Waterman and Patterson 2009; grouped heads, Ainslie et al. 2023.
     """
+    b, n, d_model, h, s = check_sizes(b=b, n=n, d_model=d_model, h=h, bytes_per_number=bytes_per_number)
     d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
-    check_sizes(b=b, n=n, bytes_per_number=bytes_per_number)
-    check_sizes(0, cached=cached)
-    n_k, s = cached + n, bytes_per_number
+    n_k = n + check_sizes(0, cached=cached)[0]
     query, out, pairs = b * n * h * d_k, b * n * h * d_v, b * h * n * n_k
     keys, values = b * n_k * n_kv_heads * d_k, b * n_k * n_kv_heads * d_v
     scores = StageCost(2 * pairs * d_k, s * (query + keys + pairs))
@@ -158,9 +158,8 @@ def product_cost(rows: int, d_in: int, d_out: int, bytes_per_number: int = 2) ->
     FLOPs: 2 rows d_in d_out. Bytes: s (d_in d_out + rows d_in + rows d_out). With d = d_in = d_out the
     intensity is (2 rows / s) / (1 + 2 rows / d): it grows with the batch.
     """
-    check_sizes(rows=rows, d_in=d_in, d_out=d_out, bytes_per_number=bytes_per_number)
-    moved = d_in * d_out + rows * d_in + rows * d_out
-    return StageCost(2 * rows * d_in * d_out, bytes_per_number * moved)
+    rows, d_in, d_out, s = check_sizes(rows=rows, d_in=d_in, d_out=d_out, bytes_per_number=bytes_per_number)
+    return StageCost(2 * rows * d_in * d_out, s * (d_in * d_out + rows * d_in + rows * d_out))
 
 
 def total_cost(stages: Mapping[str, StageCost] | Iterable[StageCost]) -> StageCost:
@@ -185,22 +184,25 @@ def kv_cache_bytes(
     Raises: ValueError for sizes that no such layer can have, and for counts below 1 (length: below 0).
     """
     d_k, d_v, n_kv_heads = multi_head_sizes(d_model, h, d_k, d_v, n_kv_heads)
-    check_sizes(b=b, n_layers=n_layers, bytes_per_number=bytes_per_number)
-    check_sizes(0, length=length)
-    return n_layers * b * length * n_kv_heads * (d_k + d_v) * bytes_per_number
+    b, n_layers, s = check_sizes(b=b, n_layers=n_layers, bytes_per_number=bytes_per_number)
+    (length,) = check_sizes(0, length=length)
+    return n_layers * b * length * n_kv_heads * (d_k + d_v) * s
 
 
 def kept_weights_bytes(b: int, h: int, n_q: int, n_k: int, bytes_per_number: int = 4) -> int:
-    """Bytes of the attention weights when they are kept, as `trace` does: b h n_q n_k s. Fused: none."""
-    check_sizes(0, b=b, h=h, n_q=n_q, n_k=n_k)
-    return b * h * n_q * n_k * bytes_per_number
+    """Bytes of the attention weights when they are kept, as `trace` does: b h n_q n_k s. Fused: none.
+
+    Raises: ValueError for counts below 0, and for less than 1 byte a number.
+    """
+    (s,) = check_sizes(bytes_per_number=bytes_per_number)
+    return math.prod(check_sizes(0, b=b, h=h, n_q=n_q, n_k=n_k)) * s
 
 
 @dataclass(frozen=True)
 class Machine:
     """What a machine can do at most. peak: FLOPs a second; bandwidth: bytes a second; source: of both.
 
-    Raises: ValueError for numbers that are not above 0.
+    Raises: ValueError for what is not a finite number above 0.
     """
 
     name: str
@@ -209,9 +211,7 @@ class Machine:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for name, value in (("peak", self.peak), ("bandwidth", self.bandwidth)):
-            if not 0 < value < math.inf:
-                raise ValueError(f"{name}={value!r} must be a number above 0.")
+        check_number(above=0, peak=self.peak, bandwidth=self.bandwidth)
 
     @property
     def ridge(self) -> float:
@@ -219,7 +219,11 @@ class Machine:
         return self.peak / self.bandwidth
 
     def attainable(self, intensity: float) -> float:
-        """The roof: min(peak, intensity times bandwidth), in FLOPs a second."""
+        """The roof: min(peak, intensity times bandwidth), in FLOPs a second.
+
+        Raises: ValueError for an intensity that is not a finite number of at least 0.
+        """
+        check_number(0, intensity=intensity)
         return min(self.peak, intensity * self.bandwidth)
 
     def least_seconds(self, cost: StageCost) -> float:
@@ -231,8 +235,10 @@ def batch_at_the_ridge(machine: Machine, d: int, bytes_per_number: int = 2) -> f
     """Rows b n from which a square projection of width d is limited by arithmetic; inf when none are enough.
 
     From (2 rows / s) / (1 + 2 rows / d) = ridge: rows = (r s / 2) / (1 - r s / d).
+    Raises: ValueError for a width below 1, and for less than 1 byte a number.
     """
-    need = machine.ridge * bytes_per_number
+    d, s = check_sizes(d=d, bytes_per_number=bytes_per_number)
+    need = machine.ridge * s
     return need / 2 / (1 - need / d) if need < d else math.inf
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mha_course.sizes import check_sizes, is_whole_number
+from mha_course.sizes import check_number, check_sizes, is_whole_number
 
 
 def angular_frequencies(d_model: int, base: float = 10_000.0) -> Tensor:
     """The d_model / 2 frequencies w_j = base^(-2j / d_model), fastest first, as float64.
 
-    Raises: ValueError for an odd or non-positive d_model, since sine and cosine come in pairs.
+    Raises: ValueError for an odd or non-positive d_model, since sine and cosine come in pairs, and for a base
+    that is not above 0.
     """
+    check_number(above=0, base=base)
     if not is_whole_number(d_model):
         raise ValueError(f"d_model={d_model!r} must be an even whole number.")
     if d_model < 2 or d_model % 2:
@@ -82,12 +84,27 @@ def rotate_by_position(x: Tensor, start: int = 0, base: float = 10_000.0) -> Ten
     product of a turned query and a turned key depends on their distance only; lengths stay the same.
 
     Returns: like x.
-    Raises: ValueError for an odd d_k.
+    Raises: ValueError as `turns`.
     Source: Su et al. 2021.
     """
-    n, d_k = x.shape[-2:]
-    position = torch.arange(start, start + n, dtype=torch.float64)
-    angle = (position[:, None] * angular_frequencies(d_k, base)).to(x.dtype)
+    cosine, sine = turns(x, start, base)
     first, second = x[..., 0::2], x[..., 1::2]
-    turned = first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()
+    turned = first * cosine - second * sine, first * sine + second * cosine
     return torch.stack(turned, dim=-1).flatten(-2)
+
+
+def turns(x: Tensor, start: int = 0, base: float = 10_000.0) -> tuple[Tensor, Tensor]:
+    """Cosine and sine of the angles by which the rows of x (..., n, d_k) are turned, each (n, d_k / 2).
+
+    Returns: both in x's dtype. Raises: ValueError for an odd d_k, fewer than two axes, a base that is not
+    above 0, and an x of whole numbers.
+    """
+    if x.ndim < 2 or not x.is_floating_point():
+        raise ValueError(
+            f"x must be (..., n, d_k) of floating-point numbers; got {tuple(x.shape)} of {x.dtype}."
+        )
+    n, d_k = x.shape[-2:]
+    # Angles stay in float64 to the end: rounded to 16 bits, those of late positions would be others.
+    position = torch.arange(start, start + n, dtype=torch.float64)
+    angle = position[:, None] * angular_frequencies(d_k, base)
+    return angle.cos().to(x), angle.sin().to(x)

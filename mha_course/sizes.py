@@ -14,14 +14,16 @@ def is_whole_number(value: object) -> bool:
     return isinstance(value, int | Integral) and not isinstance(value, bool)
 
 
-def check_sizes(least: int = 1, **sizes: object) -> None:
+def check_sizes(least: int = 1, **sizes: object) -> tuple[int, ...]:
     """Let pass whole numbers from `least` on.
 
+    Returns: the sizes in the order given, as Python's integers: products of NumPy's own can overflow.
     Raises: ValueError that names the first size that is something else.
     """
     for name, size in sizes.items():
         if not is_whole_number(size) or size < least:
             raise ValueError(f"{name}={size!r} must be a whole number of at least {least}.")
+    return tuple(int(size) for size in sizes.values())
 
 
 def check_number(

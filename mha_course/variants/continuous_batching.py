@@ -9,13 +9,15 @@ Source: Yu et al. 2022 (Orca), iteration-level scheduling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from mha_course import cost
-from mha_course.sizes import check_sizes
+from mha_course.attention import multi_head_sizes
+from mha_course.sizes import check_number, check_sizes
 
 Scheduling = Literal["static", "continuous"]
 
@@ -24,7 +26,7 @@ Scheduling = Literal["static", "continuous"]
 class Request:
     """prompt: tokens that are read; answer: tokens that are written; arrives: in seconds from the start.
 
-    Raises: ValueError for lengths below 1 and for a time below 0.
+    Raises: ValueError for lengths below 1, and for a time that is below 0 or not finite.
     """
 
     prompt: int
@@ -32,9 +34,10 @@ class Request:
     arrives: float = 0.0
 
     def __post_init__(self) -> None:
-        check_sizes(prompt=self.prompt, answer=self.answer)
-        if not self.arrives >= 0:
-            raise ValueError(f"arrives={self.arrives!r} must be at least 0.")
+        check_number(0, arrives=self.arrives)
+        sizes = check_sizes(prompt=self.prompt, answer=self.answer)
+        for name, size in zip(("prompt", "answer"), sizes, strict=True):
+            object.__setattr__(self, name, size)  # a Python integer, since lengths are added up
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,9 @@ class Served:
 
     @property
     def tokens_per_second(self) -> float:
-        """Written tokens over the time until the last request was done."""
-        return sum(request.answer for request in self.requests) / max(self.done)
+        """Written tokens over the time until the last request was done; inf when no step took any."""
+        tokens = sum(request.answer for request in self.requests)
+        return tokens / max(self.done) if max(self.done) else math.inf
 
     @property
     def mean_wait(self) -> float:
@@ -84,6 +88,7 @@ class Server:
     """A stack of attention layers on a machine; how long its steps take, by the roofline model.
 
     Feed-forward layers are left out: they behave as the projections do.
+    Raises: ValueError for sizes that no such layer can have, and for counts below 1.
     """
 
     machine: cost.Machine
@@ -92,6 +97,10 @@ class Server:
     n_kv_heads: int = 8
     n_layers: int = 32
     bytes_per_number: int = 2
+
+    def __post_init__(self) -> None:
+        multi_head_sizes(self.d_model, self.h, None, None, self.n_kv_heads)
+        check_sizes(n_layers=self.n_layers, bytes_per_number=self.bytes_per_number)
 
     def decoding(self, cached: Sequence[int]) -> float:
         """Seconds of a step: one token each for requests with so many tokens in their caches."""
@@ -119,7 +128,7 @@ def _over_the_cache(
 
 
 def serve(
-    requests: Sequence[Request],
+    requests: Iterable[Request],
     seats: int,
     scheduling: Scheduling,
     decoding: Callable[[Sequence[int]], float],
@@ -130,9 +139,10 @@ def serve(
     decoding: seconds of a step, from the tokens in the cache of every seat that is computed. reading: seconds
     for a prompt, added to the step in which its request joins. (`Server` has both.)
 
-    Raises: ValueError for no requests, for seats below 1 and for another scheduling.
+    Raises: ValueError for no requests, for seats below 1, for another scheduling, and when decoding or
+    reading returns what can't be seconds.
     """
-    check_sizes(seats=seats)
+    (seats,), requests = check_sizes(seats=seats), tuple(requests)
     if not requests:
         raise ValueError("there is no request.")
     if scheduling not in ("static", "continuous"):
@@ -142,7 +152,7 @@ def serve(
     written, done, steps, now = [0] * len(requests), [0.0] * len(requests), [], 0.0
     while waiting or batch:
         if not batch and requests[waiting[0]].arrives > now:
-            now = requests[waiting[0]].arrives  # nothing to do until somebody comes
+            now = float(requests[waiting[0]].arrives)  # nothing to do until somebody comes
         joined = []
         if scheduling == "continuous" or not batch:
             while waiting and len(batch) < seats and requests[waiting[0]].arrives <= now:
@@ -150,7 +160,8 @@ def serve(
                 batch.append(joined[-1])
         working = [i for i in batch if written[i] < requests[i].answer]
         cached = [requests[i].prompt + written[i] for i in batch]
-        seconds = decoding(cached) + sum(reading(requests[i].prompt) for i in joined)
+        seconds = _seconds("decoding", decoding(cached))
+        seconds += sum(_seconds("reading", reading(requests[i].prompt)) for i in joined)
         seated = [i if i in working else None for i in batch]
         steps.append(Step(now, seconds, (*seated, *[None] * (seats - len(batch))), len(joined)))
         now += seconds
@@ -160,4 +171,10 @@ def serve(
                 done[i] = now
         left = [i for i in batch if written[i] < requests[i].answer]
         batch = left if scheduling == "continuous" or not left else batch
-    return Served(tuple(steps), tuple(done), tuple(requests))
+    return Served(tuple(steps), tuple(done), requests)
+
+
+def _seconds(name: str, found: float) -> float:
+    """What a function of the caller's returned, if it is a time: with nan, no request would ever arrive."""
+    check_number(0, **{name: found})
+    return float(found)

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from mha_course.sizes import check_sizes
+from mha_course.sizes import check_number, check_sizes
 from mha_course.variants.continuous_batching import Request
 
 
@@ -21,12 +21,10 @@ def drawn_requests(
     Raises: ValueError for counts below 1, a spread below 1 or so large that no token were left for the
     shortest, and a gap that is negative or not finite.
     """
-    check_sizes(count=count, tokens=tokens, prompt=prompt)
-    check_sizes(0, seed=seed)
-    if not 1 <= spread < math.inf:
-        raise ValueError(f"spread={spread!r} must be a number of at least 1: the longest over the shortest.")
-    if not 0 <= gap < math.inf:
-        raise ValueError(f"gap={gap!r} must be seconds of at least 0.")
+    count, tokens, prompt = check_sizes(count=count, tokens=tokens, prompt=prompt)
+    (seed,) = check_sizes(0, seed=seed)
+    check_number(1, spread=spread)
+    check_number(0, gap=gap)
     shares = [spread ** (i / max(1, count - 1)) for i in range(count)]
     exact = [count * tokens * share / sum(shares) for share in shares]
     lengths = [math.floor(one) for one in exact]

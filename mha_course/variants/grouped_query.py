@@ -11,8 +11,8 @@ from torch import Tensor
 
 from mha_course.attention import check_tensors, head_size
 from mha_course.layers import KeysAndValues, MultiHeadAttention
-from mha_course.masks import causal_mask
-from mha_course.sizes import check_sizes
+from mha_course.masks import causal_mask, fit_mask
+from mha_course.sizes import check_number, check_sizes
 from mha_course.variants.rotary import LLAMA_BASE, Pairs, check_pairs, rotated
 
 
@@ -49,8 +49,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         check_sizes(d_k=d_k)
         if d_k % 2:
             raise ValueError(f"d_k={d_k}: rotary positions turn pairs of features, so d_k must be even.")
-        if not base > 1:
-            raise ValueError(f"base={base!r} must be a number above 1.")
+        check_number(above=1, base=base)
         super().__init__(d_model, h, d_k, d_v, n_kv_heads, bias=False, dropout=dropout)
         self.base, self.pairs, self.causal = float(base), pairs, causal
 
@@ -91,16 +90,20 @@ def grouped_attention(
     every row. scale: 1 / sqrt(d_k) unless given. The queries of a group stand below one another as rows of
     one product, so that each key is read once a group; `repeat_kv_heads` gives the same numbers by copying.
 
-    Returns: (b, h, n_q, d_v). Raises: ValueError when h is not a multiple of n_kv_heads.
+    Returns: (b, h, n_q, d_v). Raises: ValueError for other axes, when h is not a multiple of n_kv_heads, and
+    for a mask that isn't boolean or doesn't fit.
     """
     check_tensors(q=q, k=k, v=v)
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if x.ndim != 4:
+            raise ValueError(f"{name} must have four axes, (b, heads, n, width); got {tuple(x.shape)}.")
     b, h, n_q, d_k = q.shape
-    n_kv_heads = k.shape[1]
-    if h % n_kv_heads:
+    _, n_kv_heads, n_k, _ = k.shape
+    if not n_kv_heads or h % n_kv_heads:
         raise ValueError(f"h={h} query heads cannot share n_kv_heads={n_kv_heads} evenly.")
     rows = q.reshape(b, n_kv_heads, h // n_kv_heads * n_q, d_k)
     if mask is not None:
-        mask = mask.repeat(h // n_kv_heads, 1)
+        mask = fit_mask(mask, (n_q, n_k)).expand(n_q, n_k).repeat(h // n_kv_heads, 1)
     return F.scaled_dot_product_attention(rows, k, v, attn_mask=mask, scale=scale).reshape(
         b, h, n_q, v.shape[-1]
     )

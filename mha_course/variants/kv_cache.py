@@ -36,9 +36,9 @@ class KVCache:
         d_v: int | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
+        (n_kv_heads,) = check_sizes(0, n_kv_heads=n_kv_heads)  # 0: a layer of which all heads were pruned
         d_v = d_k if d_v is None else d_v
-        check_sizes(0, n_kv_heads=n_kv_heads)  # 0: a layer of which all heads were pruned
-        check_sizes(b=b, longest=longest, d_k=d_k, d_v=d_v)
+        b, longest, d_k, d_v = check_sizes(b=b, longest=longest, d_k=d_k, d_v=d_v)
         self._k = torch.zeros(b, n_kv_heads, longest, d_k, dtype=dtype)
         self._v = torch.zeros(b, n_kv_heads, longest, d_v, dtype=dtype)
         self.length, self.longest = 0, longest
@@ -114,6 +114,8 @@ def attend_with_cache(layer: MultiHeadAttention, x: Tensor, cache: KVCache) -> T
         check_plain_heads(layer, "a cache of keys and values is not enough for it")
     if x.ndim != 3 or x.shape[-1] != layer.d_model:
         raise ValueError(f"x must be (b, n, d_model={layer.d_model}); got {tuple(x.shape)}.")
+    if x.dtype != cache.k.dtype:
+        raise ValueError(f"x has dtype {x.dtype}, the cache {cache.k.dtype}; convert one with .to(...).")
     if not x.shape[1]:
         raise ValueError("x has no token (n = 0), so there is nothing to add to the cache.")
     n, start = x.shape[1], cache.length
@@ -160,7 +162,7 @@ def decode(
     Returns: the outputs after the prompt and after each new token but the last, (b, new_tokens, d_model).
     Raises: ValueError for new_tokens below 1 and as `stack_with_caches`.
     """
-    check_sizes(new_tokens=new_tokens)
+    (new_tokens,) = check_sizes(new_tokens=new_tokens)
     b, n, _ = prompt.shape
     caches = (
         [KVCache.for_layer(layer.attention, b, n + new_tokens) for layer in stack.layers] if cached else []

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from mha_course.attention import check_tensors
-from mha_course.positions import angular_frequencies, rotate_by_position
+from mha_course.positions import rotate_by_position, turns
 from mha_course.sizes import check_sizes
 
 Pairs = Literal["neighbours", "halves"]
@@ -26,16 +26,15 @@ def rotated(x: Tensor, start: int = 0, base: float = LLAMA_BASE, pairs: Pairs = 
     """Turn the rows of x (..., n, d_k) by their positions start .. start + n - 1.
 
     pairs: "neighbours" are features 2j and 2j + 1, "halves" are j and j + d_k / 2.
-    Returns: like x. Raises: ValueError for an odd d_k, a start below 0 and other pairs.
+    Returns: like x.
+    Raises: ValueError for a start below 0 and other pairs, and as `positions.turns`.
     """
     check_tensors(x=x)
-    check_sizes(0, start=start)
+    (start,) = check_sizes(0, start=start)
     check_pairs(pairs)
     if pairs == "neighbours":
         return rotate_by_position(x, start, base)
-    position = torch.arange(start, start + x.shape[-2], dtype=torch.float64)
-    angle = (position[:, None] * angular_frequencies(x.shape[-1], base)).to(x.device)
-    cosine, sine = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+    cosine, sine = turns(x, start, base)
     first, second = x.chunk(2, dim=-1)
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
@@ -45,6 +44,8 @@ def to_neighbours(weight: Tensor, h: int) -> Tensor:
 
     The scores stay the same. Raises: ValueError unless h equal heads of even width fit.
     """
+    check_tensors(weight=weight)
+    (h,) = check_sizes(h=h)
     rows, d_model = weight.shape
     if rows % (2 * h):
         raise ValueError(f"{rows} rows can't be h={h} heads of an even width.")

@@ -14,22 +14,24 @@ from mha_course.variants.plain_heads import check_plain_heads
 
 
 @torch.no_grad()
-def layer_of_heads(layer: MultiHeadAttention, heads: Sequence[int]) -> MultiHeadAttention:
+def layer_of_heads(layer: MultiHeadAttention, heads: Sequence[int] | Tensor) -> MultiHeadAttention:
     """A smaller layer with these heads (indices from 0) of the layer given, in this order, weights copied.
 
     W_Q, W_K and W_V keep the columns of these heads, W_O keeps their rows; d_model, d_k and d_v stay. The
     bias of W_O belongs to no head and stays whole. Key/value heads that nobody asks for any more go, too;
     where the heads that are left don't share them evenly, each gets its own.
 
+    heads: a list, a NumPy array or a one-dimensional tensor.
     Returns: a layer of the same class, whose output is the sum of these heads' contributions, plus bias.
     Raises: ValueError for no heads, one named twice, one that isn't there, a layer with a gate, and one whose
     heads meet, as talking heads do.
     """
-    heads = list(heads)
+    heads = heads.tolist() if isinstance(heads, Tensor) else list(heads)
+    if not all(is_whole_number(head) and 0 <= head < layer.h for head in heads):
+        raise ValueError(f"heads={heads}: indices must be whole numbers in 0..{layer.h - 1}.")
+    heads = [int(head) for head in heads]
     if not heads or len(set(heads)) < len(heads):
         raise ValueError(f"heads={heads}: at least one, and each once.")
-    if not all(is_whole_number(head) and 0 <= head < layer.h for head in heads):
-        raise ValueError(f"heads={heads}: indices must lie in 0..{layer.h - 1}.")
     check_plain_heads(layer, "none can be taken out")
     if layer.gate is not None:
         raise ValueError("the layer has a gate, which stands for all of its heads; take it off first.")

@@ -7,6 +7,7 @@ Source: Shoeybi et al. 2019; ColumnParallelLinear and RowParallelLinear of the L
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -23,7 +24,7 @@ def shards(layer: MultiHeadAttention, devices: int) -> list[MultiHeadAttention]:
     The bias of W_O stays with the first device, else it would be added once for each.
     Raises: ValueError when heads or key/value heads can't be shared out evenly.
     """
-    check_sizes(devices=devices)
+    (devices,) = check_sizes(devices=devices)
     for name in ("h", "n_kv_heads"):
         if (count := getattr(layer, name)) % devices:
             raise ValueError(f"{name}={count} can't be shared out evenly to {devices} devices.")
@@ -35,7 +36,12 @@ def shards(layer: MultiHeadAttention, devices: int) -> list[MultiHeadAttention]:
 
 
 def all_reduce(partial: Sequence[Tensor]) -> Tensor:
-    """The sum of what the devices computed, which after an all-reduce every one of them has."""
+    """The sum of what the devices computed, which after an all-reduce every one of them has.
+
+    Raises: ValueError for no devices.
+    """
+    if not len(partial):
+        raise ValueError("there is no device, so there is nothing to add up.")
     return torch.stack(list(partial)).sum(0)
 
 
@@ -59,5 +65,6 @@ def all_reduce_bytes(b: int, n: int, d_model: int, devices: int, bytes_per_numbe
     2 (devices - 1) / devices times b n d_model s: each part of the output goes round twice. Rounded up.
     Source: Patarasuk and Yuan 2009.
     """
-    check_sizes(b=b, n=n, d_model=d_model, devices=devices, bytes_per_number=bytes_per_number)
-    return -(-2 * (devices - 1) * b * n * d_model * bytes_per_number // devices)
+    (devices,) = check_sizes(devices=devices)
+    sizes = check_sizes(b=b, n=n, d_model=d_model, bytes_per_number=bytes_per_number)
+    return -(-2 * (devices - 1) * math.prod(sizes) // devices)

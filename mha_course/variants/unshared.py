@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from mha_course import cost
 from mha_course.layers import MultiHeadAttention
+from mha_course.sizes import check_sizes
 from mha_course.variants.grouped_query import GroupedQueryAttention
 from mha_course.variants.plain_heads import check_plain_heads
 
@@ -74,6 +75,7 @@ def compare_sharing(
     n: tokens of the text that both read; n_k: tokens that are met when one is decoded, for the intensity.
     Raises: ValueError for an n_kv_heads that doesn't divide h, and sizes no rotary layer can have.
     """
+    n, n_k = check_sizes(n=n, n_k=n_k)
     found = []
     for shared in n_kv_heads:
         with torch.random.fork_rng(devices=[]):
