@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -11,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from mha_course import cost
 from mha_course.layers import MultiHeadAttention
+from mha_course.variants.tensor_parallel import all_reduce_bytes
 
 MATRIX = ("projections", "scores", "weighted_sum", "output_projection")
 
@@ -142,9 +145,54 @@ def test_roof_ridge_and_the_batch_that_reaches_it() -> None:
         (lambda: cost.product_cost(2, 0, 3), "d_in=0"),
         (lambda: cost.Machine("none", 0, 5), "peak=0"),
         (lambda: cost.Machine("none", 3, math.nan), "bandwidth=nan"),
+        (lambda: cost.Machine("none", 3, math.inf), "bandwidth=inf"),
+        (lambda: cost.Machine("none", "1e12", 5), "peak='1e12'"),
+        (lambda: cost.Machine("none", None, 5), "peak=None"),
+        (lambda: cost.Machine("none", True, 5), "peak=True"),
+        (lambda: cost.PUBLISHED[0].attainable(math.nan), "intensity=nan"),
+        (lambda: cost.PUBLISHED[0].attainable(-1), "intensity=-1"),
+        (lambda: cost.batch_at_the_ridge(cost.PUBLISHED[0], 0), "d=0"),
+        (lambda: cost.batch_at_the_ridge(cost.PUBLISHED[0], math.nan), "d=nan"),
+        (lambda: cost.batch_at_the_ridge(cost.PUBLISHED[0], 4096, 0), "bytes_per_number=0"),
+        (lambda: cost.kept_weights_bytes(2, 3, 5, 7, -1), "bytes_per_number=-1"),
+        (lambda: cost.kept_weights_bytes(2, 3, 5, 7, "4"), "bytes_per_number='4'"),
+        (lambda: cost.kept_weights_bytes(2, 3, 5, -7), "n_k=-7"),
     ],
 )
 def test_what_cannot_be_is_named(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
     assert math.isnan(cost.StageCost(0, 0).intensity)
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes", "kind"),
+    [
+        (cost.stage_costs, (64, 4096, 8192, 32, 8, 2048, 2, 128, 256), np.int32),
+        (cost.parameter_count, (120, 60, 100, 110, 30), np.int8),
+        (cost.attention_flops, (100, 64, 16, 8, 90, 70, 50, 4), np.int8),
+        (cost.product_cost, (100, 120, 110, 4), np.int8),
+        (cost.kv_cache_bytes, (64, 30_000, 8192, 64, 8, 80, 2), np.int16),
+        (cost.kept_weights_bytes, (100, 64, 120, 110, 4), np.int8),
+        (lambda d: cost.batch_at_the_ridge(cost.PUBLISHED[1], d), (4096,), np.int16),
+        (all_reduce_bytes, (100, 110, 120, 8, 4), np.int8),
+    ],
+)
+def test_numpy_sizes_count_as_python_ones(count, sizes: tuple[int, ...], kind: type) -> None:
+    got, expected = count(*map(kind, sizes)), count(*sizes)
+    assert got == expected
+    numbers = [got] if not isinstance(got, dict) else list(got.values())
+    for number in numbers:
+        parts = astuple(number) if isinstance(number, cost.StageCost) else (number,)
+        assert all(type(part) in (int, float) for part in parts)
+    assert (
+        cost.stage_costs(*map(np.int32, (64, 4096, 4096, 32)))["projections"].flops == 3 * 2 * 2**18 * 2**24
+    )
+
+
+def test_biases_are_one_for_each_output() -> None:
+    layer = MultiHeadAttention(12, 3, n_kv_heads=1, bias=True)
+    assert cost.parameter_count(12, 3, n_kv_heads=1, bias=True) == sum(p.numel() for p in layer.parameters())
+    assert cost.parameter_count(12, 3, n_kv_heads=1, bias=5) == cost.parameter_count(
+        12, 3, None, None, 1, True
+    )

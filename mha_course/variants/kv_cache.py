@@ -138,7 +138,7 @@ def stack_with_caches(stack: Encoder, x: Tensor, caches: Sequence[KVCache]) -> T
     if len(caches) != len(stack.layers):
         raise ValueError(f"{len(stack.layers)} layers need as many caches; got {len(caches)}.")
     for cache in caches:
-        cache.check_room(x.shape[1])  # of all, before the first one grows
+        cache.check_room(x.shape[-2])  # of all, before the first one grows
     for layer, cache in zip(stack.layers, caches, strict=True):
         attention = layer.attention
         x = layer.around_attention(x, lambda y, a=attention, c=cache: attend_with_cache(a, y, c))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from mha_course import cost
 from mha_course.variants.continuous_batching import Request, Server, serve
+from mha_course.variants.drawn_requests import drawn_requests
 
 THREE = [Request(prompt=4, answer=1), Request(prompt=2, answer=3), Request(prompt=7, answer=2)]
 
@@ -80,9 +84,51 @@ def test_a_larger_batch_shares_the_weights_but_no_keys() -> None:
         (lambda: serve(THREE, 0, "static", one_second), "seats=0"),
         (lambda: serve(THREE, 2, "fair", one_second), "fair"),
         (lambda: Request(0, 3), "prompt=0"),
+        (lambda: serve(iter([]), 2, "static", one_second), "no request"),
         (lambda: Request(3, 3, arrives=-1), "arrives=-1"),
+        (lambda: Request(3, 3, arrives=math.inf), "arrives=inf"),
+        (lambda: Request(3, 3, arrives="1"), "arrives='1'"),
+        (lambda: Server(cost.PUBLISHED[0], n_layers=-1), "n_layers=-1"),
+        (lambda: Server(cost.PUBLISHED[0], h=33), "h=33"),
+        (lambda: Server(cost.PUBLISHED[0], n_kv_heads=5), "n_kv_heads=5"),
+        (lambda: Server(cost.PUBLISHED[0], bytes_per_number=0), "bytes_per_number=0"),
+        (lambda: drawn_requests(5, spread="2"), "spread='2'"),
+        (lambda: drawn_requests(5, spread=0.5), "spread=0.5"),
+        (lambda: drawn_requests(5, gap=math.inf), "gap=inf"),
+        (lambda: drawn_requests(0), "count=0"),
+        (lambda: drawn_requests(9, tokens=3, spread=1000), "shortest answer has none"),
     ],
 )
 def test_what_cannot_be_is_named(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["decoding", "reading"])
+@pytest.mark.parametrize("seconds", [math.nan, math.inf, -1.0, "2", None])
+def test_what_cannot_be_seconds_ends_the_serving(name: str, seconds: object) -> None:
+    functions = {"decoding": one_second, "reading": lambda prompt: 0.5} | {name: lambda asked: seconds}
+    late = [Request(1, 2), Request(1, 1, arrives=3.0)]
+    with pytest.raises(ValueError, match=f"{name}={seconds!r} must be a finite number of at least 0"):
+        serve(late, 1, "continuous", **functions)
+
+
+def test_steps_that_take_no_time_give_tokens_without_end() -> None:
+    served = serve((one for one in THREE), 2, "continuous", lambda cached: 0.0)
+    assert served.done == (0, 0, 0) and served.tokens_per_second == math.inf
+    assert served.requests == tuple(THREE)
+
+
+def test_numpy_lengths_are_added_up_as_python_ones() -> None:
+    eight = [Request(np.int8(one.prompt + 120), np.int8(one.answer + 100)) for one in THREE]
+    seen: list[int] = []
+
+    def decoding(cached) -> float:
+        seen.extend(cached)
+        return 1.0
+
+    served = serve(eight, np.int8(2), "continuous", decoding)
+    assert min(seen) == 122 and max(seen) == 127 + 101
+    assert served.tokens_per_second * max(served.done) == pytest.approx(306)
+    drawn = [drawn_requests(*sizes, spread=4, prompt=90) for sizes in ((20, 100), map(np.int8, (20, 100)))]
+    assert drawn[0] == drawn[1] and sum(one.answer for one in drawn[0]) == 2000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -137,6 +138,9 @@ def test_grouped_attention_is_attention_to_copies(n_kv_heads: int) -> None:
         ({"n_kv_heads": 3}, "n_kv_heads=3"),
         ({"pairs": "quarters"}, "quarters"),
         ({"base": 1}, "base=1"),
+        ({"base": "a"}, "base='a'"),
+        ({"base": None}, "base=None"),
+        ({"base": float("inf")}, "base=inf"),
     ],
 )
 def test_what_cannot_be_is_named(options: dict, message: str) -> None:
@@ -144,3 +148,58 @@ def test_what_cannot_be_is_named(options: dict, message: str) -> None:
         GroupedQueryAttention(16, 4, **options)
     with pytest.raises(ValueError, match="d_model=10"):
         GroupedQueryAttention(10, 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rotated(torch.ones(3, 4), base=0), "base=0"),
+        (lambda: rotated(torch.ones(3, 4), base=-2, pairs="halves"), "base=-2"),
+        (lambda: rotated(torch.ones(3, 4), base=float("nan")), "base=nan"),
+        (lambda: rotated(torch.ones(3, 4), base="a"), "base='a'"),
+        (lambda: rotated(torch.ones(4)), r"\(4,\)"),
+        (lambda: rotated(torch.ones(4), pairs="halves"), r"\(4,\)"),
+        (lambda: rotated(torch.ones(3, 4, dtype=torch.int64)), "torch.int64"),
+        (lambda: rotated(torch.ones(3, 4, dtype=torch.int64), pairs="halves"), "torch.int64"),
+        (lambda: to_neighbours(torch.zeros(12, 5), 0), "h=0"),
+        (lambda: to_neighbours(torch.zeros(12, 5), -1), "h=-1"),
+        (lambda: to_neighbours(torch.zeros(12, 5), "2"), "h='2'"),
+    ],
+)
+def test_a_turn_that_cannot_be_is_named(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("pairs", ["neighbours", "halves"])
+@pytest.mark.parametrize(
+    ("dtype", "apart"), [(torch.bfloat16, 0.05), (torch.float16, 0.01), (torch.float32, 1e-5)]
+)
+def test_late_positions_keep_their_angles_in_every_dtype(
+    pairs: str, dtype: torch.dtype, apart: float
+) -> None:
+    x = drawn(3, 8, seed=4)
+    for start in (0, 5_000, 100_000):
+        got, want = rotated(x.to(dtype), start, pairs=pairs), rotated(x, start, pairs=pairs)
+        assert got.dtype == dtype and (got.double() - want).abs().max() < apart
+
+
+def test_a_start_of_few_bits_is_a_number_like_any_other() -> None:
+    x = drawn(10, 6)
+    for pairs in ("neighbours", "halves"):
+        assert torch.equal(rotated(x, np.int8(120), pairs=pairs), rotated(x, 120, pairs=pairs))
+
+
+def test_grouped_attention_says_what_does_not_fit() -> None:
+    q, k, v = drawn(2, 6, 4, 8), drawn(2, 3, 7, 8), drawn(2, 3, 7, 5)
+    mask = causal_mask(4, 7)
+    for call, message in (
+        (lambda: grouped_attention(q, k[:, :0], v[:, :0]), "n_kv_heads=0"),
+        (lambda: grouped_attention(q[0], k, v), "q must have four axes"),
+        (lambda: grouped_attention(q, k, v[0]), "v must have four axes"),
+        (lambda: grouped_attention(q, k, v, mask.double()), "must be boolean"),
+        (lambda: grouped_attention(q, k, v, mask.expand(2, 4, 7)), r"\(2, 4, 7\)"),
+        (lambda: grouped_attention(q, k, v, mask[:3]), r"\(3, 7\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -76,6 +76,8 @@ def test_what_does_not_fit_is_named_and_leaves_the_cache_alone() -> None:
         attend_with_cache(layer, torch.randn(5, 1, 12), cache)
     with pytest.raises(ValueError, match="torch.float64"):
         cache.append(torch.zeros(2, 3, 1, 4).double(), torch.zeros(2, 3, 1, 4).double())
+    with pytest.raises(ValueError, match="x has dtype torch.float64, the cache torch.float32"):
+        attend_with_cache(layer, torch.randn(2, 1, 12).double(), cache)
     with pytest.raises(ValueError, match="one value"):
         cache.append(torch.zeros(2, 3, 1, 4), torch.zeros(2, 3, 0, 4))
     with pytest.raises(ValueError, match="d_model=12"):
@@ -95,4 +97,6 @@ def test_a_stack_whose_caches_have_no_room_leaves_all_as_they_were() -> None:
     stack_with_caches(stack, x, caches)
     with pytest.raises(ValueError, match="holds 3 tokens"):
         stack_with_caches(stack, x, caches)
+    with pytest.raises(ValueError, match=r"\(b, n, d_model=12\); got \(1, 12\)"):
+        stack_with_caches(stack, x[0, :1], caches)
     assert [cache.length for cache in caches] == [2, 2, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -81,9 +82,12 @@ def test_what_cannot_be_is_named() -> None:
         shards(layer, 2)
     with pytest.raises(ValueError, match="h=6"):
         shards(layer, 4)
-    for heads in ([], [1, 1], [6], [-1], [0.0]):
+    for heads in ([], [1, 1], [6], [-1], [0.0], [[0]], torch.tensor([6]), [True, False]):
         with pytest.raises(ValueError, match="heads="):
             layer_of_heads(layer, heads)
+    for call in (lambda: all_reduce([]), lambda: sharded_forward([], torch.zeros(2, 5, 24))):
+        with pytest.raises(ValueError, match="no device"):
+            call()
     layer.gate = torch.nn.Identity()
     with pytest.raises(ValueError, match="gate"):
         layer_of_heads(layer, [0])
@@ -93,3 +97,9 @@ def test_bytes_of_an_all_reduce() -> None:
     assert all_reduce_bytes(3, 5, 16, devices=1) == 0
     assert all_reduce_bytes(3, 5, 16, devices=2, bytes_per_number=4) == 3 * 5 * 16 * 4
     assert all_reduce_bytes(3, 5, 16, devices=4) == 3 * 5 * 16 * 3
+
+
+@pytest.mark.parametrize("heads", [torch.tensor([9, 2]), np.array([9, 2]), [np.int8(9), np.int8(2)], (9, 2)])
+def test_heads_may_come_in_a_tensor_or_an_array(heads) -> None:
+    layer, x = MultiHeadAttention(240, 10), torch.randn(2, 5, 240)
+    assert torch.equal(layer_of_heads(layer, heads)(x), layer_of_heads(layer, [9, 2])(x))

@@ -57,3 +57,5 @@ def test_what_sharing_saves() -> None:
     assert [row.intensity for row in rows] == pytest.approx(expected)
     with pytest.raises(ValueError, match="n_kv_heads=4"):
         compare_sharing(48, 6, (4,))
+    with pytest.raises(ValueError, match="n=0"):
+        compare_sharing(48, 6, (3,), n=0)
