@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 
+# What `cat` says where the parts differ in another axis than the one named.
+_APART = r"must match except in dimension (\d+)\. Expected size (\d+) but got size (\d+)"
 _PAIR = r"torch\.return_types\.(\w+)"
 _WHERE = "the line named"
 
@@ -42,7 +44,8 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"Boolean value of Tensor|truth value of an array",
-        "`if`, `and`, `or` and `not` ask for one True or False; a whole tensor has many.",
+        "`if`, `and`, `or`, `not`, and Python's own `min` and `max` ask for one True or False; a whole "
+        "tensor has many.",
         "what is asked: whether there is a tensor, or what stands in it.",
     ),
     (
@@ -188,6 +191,11 @@ def cause(error: BaseException, text: str) -> tuple[str, str]:
     pair = re.search(_PAIR, text)
     if pair:
         return two_things(pair[1]), f"{_WHERE}: which of the two is needed?"
+    apart = re.search(_APART, text)
+    if apart:
+        says = f"Here parts are put together along axis {apart[1]}, and all other axes have to be alike. "
+        says += f"They differ in another one, {apart[2]} and {apart[3]}."
+        return says, f"{_WHERE}: along which axis the parts go behind one another."
     for pattern, means, look in _CAUSES:
         if re.search(pattern, text):
             return means or _nearest(error), look

@@ -7,6 +7,7 @@ import contextvars
 import inspect
 import io
 import linecache
+import numbers
 import random
 import re
 import reprlib
@@ -29,7 +30,6 @@ _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {str(Path(torch.__file__).parent)}
 )
-
 
 # Where the named pairs live that `max`, `sort`, ... along an axis give.
 _PAIRS = "torch.return_types"
@@ -141,7 +141,7 @@ def _leaf(part: Any) -> tuple[Tensor, str]:
     if isinstance(part, (int, np.integer)):
         small = abs(int(part)) < 2**62
         return torch.tensor(int(part), dtype=torch.int64) if small else torch.tensor(float(part)), "number"
-    if isinstance(part, (float, np.floating)):
+    if isinstance(part, numbers.Number) and not isinstance(part, (complex, np.complexfloating)):
         return torch.tensor(float(part), dtype=torch.float64), "number"
     if isinstance(part, np.ndarray):
         return torch.from_numpy(np.array(part)), "numpy"
@@ -305,6 +305,8 @@ def differing(a: Tensor, b: Tensor) -> Tensor:
     """Where two results of the same shape differ by more than rounding."""
     if a.is_complex() or b.is_complex():
         return ~torch.isclose(a.to(torch.complex128), b.to(torch.complex128))
+    if not a.is_floating_point() and not b.is_floating_point():
+        return a != b  # counts and ids are exact, however large
     rtol, atol = tolerance(a, b)
     return ~torch.isclose(a.double(), b.double(), rtol=rtol, atol=atol, equal_nan=True)
 

@@ -37,7 +37,10 @@ def changed_input(evidence: Evidence) -> Finding | None:
         return None
     name = list(inspect.signature(evidence.exercise.reference).parameters)[changed]
     says = f"The function changes its argument `{name}`; whoever called it loses the original."
-    return Finding("changed-input", says, look="methods that end in `_`, `+=`, assignments into an argument.")
+    look = "methods that end in `_`, `+=`, assignments into an argument."
+    if isinstance(evidence.cases[0].arguments[changed], list):
+        look = "methods that change a list (`pop`, `clear`, `sort`, ...), `del`, `+=`, assignments into it."
+    return Finding("changed-input", says, look=look)
 
 
 def not_repeatable(first: Outcome, again: Callable[[], Outcome]) -> Finding | None:

@@ -79,6 +79,8 @@ def _arranged(evidence: Evidence, i: int) -> Finding | None:
     if _turned(got.leaves, shapes) in (1, len(names)):
         return None  # each in its place, and one or all of them transposed
     if all(have) and have != names:
+        if not _twice(have, got.leaves):
+            return None  # of the shape of another one, and not that one: told by what it holds
         id_ = "results-swapped" if sorted(have) == sorted(names) else "one-result-twice"
         return Finding(id_, f"You return `({', '.join(have)})`; {wanted}", seen, look)
     displaced = [name for name, place in zip(have, names, strict=True) if name not in ("", place)]
@@ -92,6 +94,12 @@ def _turned(leaves: Sequence[Tensor], shapes: Sequence[Size]) -> int:
     """How many are transposed, where all others have the shape that is wanted in their place; else 0."""
     pairs = [(leaf.shape, shape) for leaf, shape in zip(leaves, shapes, strict=True) if leaf.shape != shape]
     return len(pairs) if all(a == b[::-1] for a, b in pairs) else 0
+
+
+def _twice(have: Sequence[str], leaves: Sequence[Tensor]) -> bool:
+    """Whether results of one name hold the same numbers."""
+    firsts: dict[str, Tensor] = {}
+    return all(close(firsts.setdefault(name, leaf), leaf) for name, leaf in zip(have, leaves, strict=True))
 
 
 def _name(leaf: Tensor, place: int, shapes: Sequence[Size], names: Sequence[str]) -> str:

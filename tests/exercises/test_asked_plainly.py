@@ -109,3 +109,31 @@ def test_calls_inside_of_pytorch_are_no_part_of_an_error() -> None:
 
     message = check("prune_heads", wrong).message
     assert "invalid shape dimension -2" in message and "Exception raised from" not in message
+
+
+def test_words_fit_the_code_that_makes_the_mistake() -> None:
+    dealt = check("share_keys", lambda k, h: k[:, torch.arange(h) % k.shape[1]])
+    assert dealt.diagnosis == "dealt-in-turn" and "`%`" in dealt.look and "`repeat`" in dealt.look
+    early = check(
+        "hard_concrete_gate",
+        lambda a, u, beta, g, z: g + (z - g) * ((torch.logit(u) + a) / beta).sigmoid().clamp(0, 1),
+    )
+    assert early.diagnosis == "not-cut" and "A cut in front of the stretch does nothing" in early.message
+
+
+def test_numbers_near_0_are_no_sign_that_arguments_have_no_effect() -> None:
+    tiny = check("attainable_flops", lambda f, m, p, w: (f / m * w).clamp(max=p).sqrt() / 1e9)
+    assert not tiny.passed and "no effect" not in tiny.message, tiny
+
+
+def test_a_changed_list_is_told_by_the_methods_of_lists() -> None:
+    def emptied(answers, seats):
+        until, steps = [0] * seats, []
+        while answers:
+            until.sort()
+            until[0] += answers.pop(0)
+            steps.append(until[0])
+        return steps
+
+    verdict = check("finish_steps", emptied)
+    assert verdict.diagnosis == "changed-input" and "`pop`" in verdict.look

@@ -11,6 +11,7 @@ from mha_course.exercises.mistakes.of_roofline import ROOF_MISTAKES
 from mha_course.exercises.reading.cache_costs import INTENSITY
 from mha_course.exercises.reading.doubled import Doubled
 from mha_course.exercises.reading.roofline import read_roof
+from mha_course.exercises.reading.units import InBytes
 
 
 def attainable_flops(flops: Tensor, moved: Tensor, peak: float, bandwidth: float) -> Tensor:
@@ -203,6 +204,7 @@ EXERCISES = (
         ),
         twins=("cost.kv_cache_bytes",),
         readers=(
+            InBytes((2**20, 10**12, 2**21, 8, 2, 5, 4), kv_cache_bytes).read,
             Doubled(
                 _BYTES_SIZES, (3, 10, 192, 8, 2, 5, 4), kv_cache_bytes, "what takes part, and how often."
             ).read,

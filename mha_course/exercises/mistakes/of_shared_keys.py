@@ -59,7 +59,8 @@ SHARED_MISTAKES = (
         _with(reads=lambda key_heads, h: [i % key_heads for i in range(h)]),
         "Key heads are dealt in turn: 1, 2, ..., 1, 2, ... Neighbours should share one. Weights made for the "
         "other order then meet the wrong keys.",
-        "`repeat` puts whole copies behind one another; there is another method.",
+        "`repeat` and `cat` put whole copies behind one another, and `%` counts like that; each has a "
+        "relative that keeps copies together.",
     ),
     Mistake(
         "first-for-all",

@@ -13,7 +13,11 @@ from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
 
 _GIVEN = (
-    rare("The numbers are those for `length` + 1 keys.", lambda z: z._replace(n=z.n + 1)),
+    rare(
+        "The numbers are those for `length` + 1 keys: the new token's own is among the `length` already.",
+        lambda z: z._replace(n=z.n + 1),
+        "where 1 is added to `length`.",
+    ),
     rare("The numbers are those for `length` - 1 keys.", lambda z: z._replace(n=z.n - 1)),
     rare("`h` and `n_kv_heads` have changed places.", lambda z: z._replace(h=z.kv, kv=z.h)),
     rare("`length` and `d_k` have changed places.", lambda z: z._replace(n=z.d, d=z.n)),
@@ -26,7 +30,10 @@ _FLOPS = (
     Way("The FLOPs are those of one head.", lambda z: 4 * z.b * z.n * z.d),
     Way("The FLOPs lack `d_k`: every product has as many terms.", lambda z: 4 * pairs(z)),
     Way("The FLOPs lack `length`: a query meets every key.", lambda z: 4 * z.b * z.h * z.d),
-    rare("The FLOPs are those of `length` + 1 keys.", lambda z: 4 * z.b * z.h * (z.n + 1) * z.d),
+    rare(
+        "The FLOPs are those of `length` + 1 keys: the new token's own is among the `length` already.",
+        lambda z: 4 * z.b * z.h * (z.n + 1) * z.d,
+    ),
     rare("The scaling is counted, one operation a score.", lambda z: 4 * pairs(z) * z.d + pairs(z)),
     Way(
         "A sum of d terms is counted as d - 1 additions. The custom is two for each multiply-add.",
@@ -61,7 +68,10 @@ _INSIDE = (
     Way("Keys and values are counted for one head.", lambda z: 2 * z.b * z.n * z.d),
     Way("Keys and values lack `d_k`.", lambda z: 2 * z.b * z.kv * z.n),
     Way("Keys and values lack `length`.", lambda z: 2 * z.b * z.kv * z.d),
-    rare("Keys and values of `length` + 1 tokens are read.", lambda z: 2 * z.b * z.kv * (z.n + 1) * z.d),
+    rare(
+        "Keys and values of `length` + 1 tokens are read: the new token is among the `length` already.",
+        lambda z: 2 * z.b * z.kv * (z.n + 1) * z.d,
+    ),
     rare("Keys and values of `length` - 1 tokens are read.", lambda z: 2 * z.b * z.kv * (z.n - 1) * z.d),
     Way("Keys and values are counted twice.", lambda z: 4 * cached(z)),
     rare("Three things are read of the cache.", lambda z: 3 * cached(z)),

@@ -19,6 +19,7 @@ from mha_course.exercises.mistakes.of_cached_attention import (
     later,
 )
 from mha_course.exercises.outcome import Outcome, close
+from mha_course.exercises.reading.cached_sight import who_sees_whom
 from mha_course.exercises.reading.changed_afterwards import changed_afterwards
 from mha_course.exercises.reading.factors import factor_finding, scale_of, softmax_scale
 from mha_course.exercises.reading.known_ways import ways_of
@@ -277,15 +278,9 @@ def _sight(call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
         return None
     if close(weights, cached_with(*asked)[0]):
         return None
-    hidden = later(n, length + n)
-    seen, blind = (weights.abs().amax((0, 1)) > 1e-6), (weights.abs().amin((0, 1)) < 1e-9)
-    for wrong, verb in ((seen & hidden, "sees"), (blind & ~hidden, "does not see")):
-        if bool(wrong.any()):
-            query, key = wrong.nonzero()[0].tolist()
-            which = f"cached token {key}" if key < length else f"new token {key - length}"
-            which = "itself" if key - length == query else which
-            says = f"With {length} cached tokens and {n} new ones, new token {query} {verb} {which}."
-            return Finding("sight", says, look="the mask: its size, its diagonal, and where it takes effect.")
+    found = who_sees_whom(weights.abs().amax((0, 1)) > 1e-6, weights.abs().amin((0, 1)) < 1e-9, n, length)
+    if found:
+        return found
     sums = weights.sum(-1)
     if not close(sums, torch.ones_like(sums)):
         worst = float(sums.flatten()[(sums - 1).abs().argmax()])

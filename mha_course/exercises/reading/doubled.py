@@ -39,6 +39,9 @@ class Doubled:
                 "The number is 0: one of its factors is. (`//` gives 0 where the divisor is the larger one.)"
             )
             return Finding("zero", says, look="divisions, and what is multiplied.")
+        digits = _last_digits(evidence, i)
+        if digits:
+            return digits
         have, want = self._ratios(yours), self._ratios(self.right)
         first = yours(*self.base)
         if have is None or want is None or not first:
@@ -129,6 +132,21 @@ class Doubled:
         return (
             f"With twice the `{self.names[k]}` the number {_times(have)}; it should {_times(want, 'should')}."
         )
+
+
+def _last_digits(evidence: Evidence, i: int) -> Finding | None:
+    """A whole number whose last digits are wrong: a float on the way that keeps too few of them."""
+    want, have = evidence.expected[i].leaves[0], evidence.got[i].leaves[0]
+    if want.is_floating_point() or have.is_floating_point() or have.shape != want.shape:
+        return None
+    off = int(have) - int(want)
+    if not 0 < abs(off) < 1e-6 * abs(int(want)):
+        return None
+    says = f"It is off by {abs(off):,} of {int(want):,}: a float on the way keeps too few digits. "
+    says += "A count is exact."
+    return Finding(
+        "last-digits", says, look="floats, `/` and NumPy numbers; `*` and `//` keep whole numbers."
+    )
 
 
 def _times(ratio: float, form: str = "") -> str:

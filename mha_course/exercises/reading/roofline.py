@@ -14,6 +14,7 @@ from mha_course.exercises.mistakes.of_roofline import ROOF_MISTAKES, roof_with, 
 from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, of_the_whole, rare
+from mha_course.exercises.reading.units import unit_of
 
 
 def _where(condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
@@ -198,6 +199,10 @@ def read_roof(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outc
         return None
     factors = (have.double() / want.double()).tolist()
     if max(factors) - min(factors) < 1e-4 * abs(factors[0]) and abs(factors[0] - 1) > 1e-3:
+        unit = unit_of(factors[0], "FLOPs")
+        if unit:
+            says = f"These are {unit}, a second. FLOPs a second are asked for."
+            return Finding("other-unit", says, look="what the numbers are divided by at the end.")
         units = "" if 0.01 < abs(factors[0]) < 100 else " Are these other units?"
         says = f"Every number is {factors[0]:.4g} times what it should be.{units}"
         return Finding("scaled", says, look="the factor, and the units.")

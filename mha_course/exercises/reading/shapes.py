@@ -64,7 +64,11 @@ def _made(want: Tensor, have: Tensor, axes: tuple[str, ...]) -> Iterator[str]:
             if scale is not None and abs(scale - 1) > 1e-3:
                 says = "The axes stand in another order, and every number is"
                 yield f"{says} {scale:.4g} times what it should be."
-    if have.ndim == want.ndim + 1 and have.shape[:-1] == want.shape:
+    if have.numel() == want.numel() and have.ndim > want.ndim and _same(have.squeeze(), want.squeeze()):
+        more, right = have.ndim - want.ndim, "number is" if want.ndim == 0 else "numbers are"
+        axes = "is one axis" if more == 1 else f"are {more} axes"
+        yield f"There {axes} too many, of length 1; the {right} right."
+    if have.ndim == want.ndim + 1 and have.shape[:-1] == want.shape and have.shape[-1] > 1:
         scale = scale_of(want, have.sum(-1))
         if scale is not None:
             tail = "" if abs(scale - 1) < 1e-3 else f" Added up it is {scale:.4g} times what it should be."

@@ -114,6 +114,10 @@ WRONG = [
 RIGHT = [looped, by_where, by_time, by_numpy, by_min_of_stack, by_assignment, by_share]
 
 UNLISTED = [
+    ("are GFLOPs, 1,000,000,000 FLOPs each", lambda f, m, p, w: by_where(f, m, p, w) / 1e9),
+    ("are TFLOPs", lambda f, m, p, w: by_where(f, m, p, w) * 1e-12),
+    ("are GFLOPs", lambda f, m, p, w: (f / m * (w / 1e9)).clamp(max=p / 1e9)),
+    ("Python's own `min`", lambda f, m, p, w: min(p, slope_of(f, m, w))),
     ("multiplied by the bandwidth", lambda f, m, p, w: (f * w).clamp(max=p)),
     ("multiplied by `peak`", lambda f, m, p, w: (f / m * p).clamp(max=p)),
     ("added up", lambda f, m, p, w: slope_of(f, m, w) + p),

@@ -198,6 +198,32 @@ WRONG = [
 RIGHT = [by_mask, one_by_one, growing, by_kernel, by_einsum, in_two_parts, as_if_whole, preallocated]
 
 UNLISTED = [
+    (
+        "turned round.*whole cache is hidden",
+        partial(by_mask, may=lambda n, n_k: ~lower_right(n, n_k), fill=-1e9),
+    ),
+    ("turned round.*whole cache is hidden", lambda *given: _turned_and_patched(*given)),
+    ("turned round.*sees itself", partial(by_mask, may=lambda n, n_k: ~lower_right(n, n_k, -1))),
+    ("turned round.*upper left", partial(by_mask, may=lambda n, n_k: torch.ones(n, n_k).tril() == 0)),
+    ("turned round.*upper left", partial(by_mask, may=lambda n, n_k: torch.ones(n, n_k).tril(-1) == 0)),
+    ("turned round.*among the new tokens", partial(by_mask, may=lambda n, n_k: _new_turned(n, n_k))),
+    (
+        "does not see cached token 2. It sees cached tokens 0, 1 and 3 and itself; it should see",
+        partial(by_mask, may=lambda n, n_k: lower_right(n, n_k) & (torch.arange(n_k) != n_k - n - 2)),
+    ),
+    (
+        "The values returned are those of the new",
+        partial(by_mask, back=lambda keys, _, k, v, a, b: (keys, v)),
+    ),
+    (
+        "You return `\\(output, keys, output\\)`",
+        lambda *given: (by_kernel(*given)[0], by_kernel(*given)[1], by_kernel(*given)[0]),
+    ),
+    (
+        "together along axis 1, and all.*7 and 4",
+        partial(by_mask, join=lambda old, new: torch.cat([old, new], 1)),
+    ),
+    ("together along axis 3, and all", partial(by_mask, join=lambda old, new: torch.cat([old, new], -1))),
     ("wanted is `\\(output, keys, values\\)`", lambda *given: by_kernel(*given)[0]),
     ("wanted is `\\(output, keys, values\\)`", lambda *given: by_kernel(*given)[::-1]),
     ("output alone|2 things", lambda *given: by_kernel(*given)[:2]),
@@ -300,3 +326,14 @@ def _by_package(q, k, v, old_k, old_v):
 
 def _first_row(n, n_k):
     return (torch.arange(n)[:, None] == 0) & (torch.arange(n_k) == n_k - 1)
+
+
+def _turned_and_patched(*given):
+    """The mask turned round, and the NaN of queries to whom nothing is open set to 0."""
+    output, keys, values = by_mask(*given, may=lambda n, n_k: ~lower_right(n, n_k))
+    return output.nan_to_num(), keys, values
+
+
+def _new_turned(n, n_k):
+    """All of the cache is open, and later new tokens."""
+    return (torch.arange(n_k) < n_k - n) | ~lower_right(n, n_k)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import torch
@@ -77,6 +79,16 @@ def each(of, by=lambda x, b, n, h, kv, d, s: x):
     return lambda b, n, h, kv, d, s: by(of(b, n, h, kv, d, s), b, n, h, kv, d, s)
 
 
+def as_a_fraction(b, length, h, n_kv_heads, d_k, bytes_per_number):
+    numbers = 2 * b * h * d_k + 2 * b * n_kv_heads * length * d_k
+    return Fraction(4 * b * h * length * d_k, numbers * bytes_per_number)
+
+
+def as_a_decimal(b, length, h, n_kv_heads, d_k, bytes_per_number):
+    fraction = as_a_fraction(b, length, h, n_kv_heads, d_k, bytes_per_number)
+    return Decimal(fraction.numerator) / fraction.denominator
+
+
 WRONG = [
     ("half-the-flops", partial(counted, compute=lambda b, n, h, kv, d: 2 * b * h * n * d)),
     ("half-the-flops", partial(looped, a=1)),
@@ -119,9 +131,22 @@ WRONG = [
     ("whole-numbers", each(in_parts, lambda x, *sizes: int(x))),
 ]
 
-RIGHT = [counted, looped, formula, one_sequence, in_parts, in_a_tensor, of_shapes]
+RIGHT = [
+    counted,
+    looped,
+    formula,
+    one_sequence,
+    in_parts,
+    in_a_tensor,
+    of_shapes,
+    as_a_fraction,
+    as_a_decimal,
+]
 
 UNLISTED = [
+    ("own is among the `length`", lambda b, n, h, kv, d, s: formula(b, n + 1, h, kv, d, s)),
+    ("own is among", partial(counted, compute=lambda b, n, h, kv, d: 4 * b * h * (n + 1) * d)),
+    ("is among the `length`", partial(counted, cache=lambda b, n, h, kv, d: 2 * b * kv * (n + 1) * d)),
     ("doubled once too often", partial(looped, a=4)),
     ("those of one sequence", partial(counted, compute=lambda b, n, h, kv, d: 4 * h * n * d)),
     ("those of one head", partial(counted, compute=lambda b, n, h, kv, d: 4 * b * n * d)),

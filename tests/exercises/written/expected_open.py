@@ -124,6 +124,8 @@ WRONG = [
 RIGHT = [looped, by_tensors, by_closed, by_zeta_over, by_two_logs, by_odds, by_numpy, by_layers, by_coin]
 
 UNLISTED = [
+    ("one axis too many.*number is right", partial(by_tensors, add=lambda p: p.sum().reshape(1))),
+    ("2 axes too many.*number is right", partial(by_tensors, add=lambda p: p.sum((0, 1), keepdim=True))),
     ("no logarithm: the fraction", lambda a, beta, gamma, zeta: torch.sigmoid(a + beta * gamma / zeta).sum()),
     ("base 2", lambda a, beta, gamma, zeta: torch.sigmoid(a - beta * math.log2(-gamma / zeta)).sum()),
     ("-gamma / \\(zeta - gamma\\)", partial(by_tensors, ratio=lambda gamma, zeta: -gamma / (zeta - gamma))),

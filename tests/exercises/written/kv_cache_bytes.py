@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import torch
 
 from mha_course import cost
@@ -96,12 +98,25 @@ WRONG = [
     ("queries-at-kv-width", partial(looped, each=3)),
     ("queries-at-kv-width", partial(product, factor=3)),
     ("float-division", lambda b, n, d, h, kv, layers, s: 2 * b * n * kv * d / h * layers * s),
+    ("float-division", lambda *sizes: Fraction(product(*sizes))),
     ("float-division", partial(looped, d=lambda d, h, kv: d / h)),
 ]
 
 RIGHT = [looped, product, of_a_tensor, by_token, by_plain_heads, in_two_parts, width_first]
 
 UNLISTED = [
+    ("in GiB, 1,073,741,824 bytes", lambda *sizes: product(*sizes) / 2**30),
+    ("in GiB", lambda *sizes: product(*sizes) // 1024**3),
+    ("in MiB", lambda *sizes: round(product(*sizes) / 1024 / 1024)),
+    ("in KiB", lambda *sizes: product(*sizes) >> 10),
+    ("in GB, 1,000,000,000 bytes", lambda *sizes: product(*sizes) / 1e9),
+    ("in MB", lambda *sizes: int(product(*sizes) / 1e6)),
+    ("in kB", lambda *sizes: round(product(*sizes) / 1000)),
+    (
+        "off by 32 of .*too few digits",
+        lambda *sizes: int(np.float32(product(*sizes)) * np.float32(1.0000001)),
+    ),
+    ("off by 30 of", lambda *sizes: product(*sizes) + 30 * (product(*sizes) > 10**8)),
     ("course's own", cost.kv_cache_bytes),
     ("takes part squared", partial(product, more=("layers",))),
     ("`b` takes part squared", partial(product, more=("b",))),
@@ -115,7 +130,7 @@ UNLISTED = [
     ),
     ("is 0", lambda b, n, d, h, kv, layers, s: 2 * b * n * layers * s * (h // d)),
     ("2 things|tuple", lambda b, n, d, h, kv, layers, s: (by_token(b, n, d, h, kv, layers, s), "bytes")),
-    ("other units", lambda b, n, d, h, kv, layers, s: by_token(b, n, d, h, kv, layers, s) / 1e6),
+    ("in MB", lambda b, n, d, h, kv, layers, s: by_token(b, n, d, h, kv, layers, s) / 1e6),
     ("negative", lambda *sizes: -by_token(*sizes)),
     ("`length` takes part", lambda b, n, d, h, kv, layers, s: product(b, n, d, h, kv, layers, s) // n**2),
     ("no .*function|not an id|one whole number", lambda *sizes: f"{by_token(*sizes)} bytes"),
