@@ -21,7 +21,7 @@ class Variant:
     """One way to arrange heads.
 
     name: a short key. words: its name in a table. source: author and year. make(d_model, h, dropout): the
-    layer, with biases, as `EncoderLayer` has them. """
+    layer, with biases, as `EncoderLayer` has them."""
 
     name: str
     words: str
@@ -108,7 +108,7 @@ def cached_numbers(layer: MultiHeadAttention) -> int:
 
     Plain: n_kv_heads (d_k + d_v). Collaborative heads keep one shared key (`width`), the content bias of
     every head, and the values. Overlapping heads cut their windows afterwards, so they keep what plain heads
-    keep. Composable heads add what the key's token says about composing. """
+    keep. Composable heads add what the key's token says about composing."""
     if isinstance(layer, CollaborativeHeads):
         bias = 0 if layer.content_bias is None else layer.h
         return layer.width + bias + layer.h * layer.d_v
