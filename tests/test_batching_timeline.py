@@ -164,6 +164,8 @@ def test_where_nobody_waits_both_ways_are_equal() -> None:
         ({"requests": 49}, "at most 48"),
         ({"tokens": 2, "spread": 64}, "shortest answer has none"),
         ({"prompt": 1.5}, "prompt=1.5"),
+        ({"prompt": 10**30}, "at most 1,000,000"),
+        ({"tokens": 513}, "tokens=513: at most 512"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(arguments: dict, said: str) -> None:

@@ -61,3 +61,10 @@ def test_what_cannot_be_drawn_is_refused(settings: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=name):
         setattr(widget, name, settings[name])
     assert (widget.log_alpha, widget.beta) == (0.0, 0.33)
+
+
+@pytest.mark.parametrize("wrong", [None, [1], True, "1"])
+def test_what_is_no_number_is_refused(wrong: object) -> None:
+    for name in ("log_alpha", "beta"):
+        with pytest.raises(ValueError, match=f"{name}=.* finite number"):
+            GateDraws(**{name: wrong})

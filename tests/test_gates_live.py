@@ -31,7 +31,10 @@ def test_nothing_starts_by_itself(short: None) -> None:
     assert (gates.steps, gates.ramp, gates.settle) == (24, 2, 4)
     assert len(gates.heads) == 2 and gates.heads[1][0]["kind"] == "positional"
     data, _ = gates._repr_mimebundle_()
-    assert "price of 0.3, new: step 0 of 24" in data["text/html"] and "image/png" not in data
+    assert (
+        "price of 0.3, new: step 0 of 24. A button in the notebook starts it." in data["text/html"]
+        and "image/png" not in data
+    )
     assert gates.wait(0.1) == "new"
 
 
@@ -42,6 +45,7 @@ def test_a_click_starts_it_and_everything_is_told(short: None) -> None:
     assert gates.wait(240) == "finished"
     gates.refresh(force=True)
     header = gates.answer
+    assert gates.run._process.wait(20) == 0  # and gives back its memory
     assert header["state"] == "finished" and header["step"] == 24 and header["seconds"] > 0
     steps = [step for step, _, _ in header["open"]]
     assert steps == [10, 20, 24] and 10 < header["open"][0][1] < 16 and header["open"][-1][2] == 16

@@ -144,6 +144,11 @@ def test_from_the_ridge_on_arithmetic_is_the_limit() -> None:
         ({"measured": {"softmacs": 1.0}}, "softmacs"),
         ({"measured": {"softmax": 0.0}}, "above 0"),
         ({"measured": {"softmax": math.nan}}, "above 0"),
+        ({"measured": {"softmax": "a"}}, r"measured\['softmax'\]='a'"),
+        ({"costs": {"vast": cost.StageCost(math.inf, 8)}}, r"costs\['vast'\].flops=inf"),
+        ({"width": 0}, "width=0"),
+        ({"width": 10**6}, "at most 4000"),
+        ({"height": "a"}, "height='a'"),
     ],
 )
 def test_what_has_no_place_on_the_roof_is_refused(changes: dict, said: str) -> None:
@@ -250,6 +255,8 @@ def test_heads_move_to_divisors_and_plain_heads_stay_plain() -> None:
         ({"length": 10**9}, "at most"),
         ({"phase": "encode"}, "decode or prefill"),
         ({"bytes_per_number": 3}, "4, 2 or 1"),
+        ({"bytes_per_number": True}, "4, 2 or 1"),
+        ({"fused": "a"}, "fused='a'"),
         ({"device": 3}, "there are 3 machines"),
     ],
 )
@@ -267,7 +274,10 @@ def test_a_machine_is_a_machine() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("b", 0), ("length", 10**9), ("h", 0), ("device", 9), ("phase", "x"), ("n_kv_heads", -1)],
+    [
+        *(("b", 0), ("length", 10**9), ("h", 0), ("device", 9), ("phase", "x"), ("n_kv_heads", -1)),
+        ("bytes_per_number", True),
+    ],
 )
 def test_a_setting_that_cannot_be_drawn_stays_as_it_was(name: str, value: object) -> None:
     widget = Roofline(b=2, length=16, d_model=64, h=4)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
+from mha_course.sizes import check_number
+
 
 @dataclass(frozen=True)
 class HardConcrete:
@@ -25,7 +27,7 @@ class HardConcrete:
     beta: temperature; near 0 the coin is sharp. gamma < 0 and zeta > 1: how far it is stretched. eps: keeps u
     and probabilities off 0 and 1. The defaults are those of Voita's code; Louizos et al. take beta = 2/3.
 
-    Raises: ValueError unless beta > 0, gamma < 0, zeta > 1 and 0 < eps < 1/2.
+    Raises: ValueError unless beta > 0, gamma < 0, zeta > 1 and 0 < eps < 1/2, all of them finite.
     """
 
     beta: float = 0.33
@@ -34,6 +36,7 @@ class HardConcrete:
     eps: float = 1e-6
 
     def __post_init__(self) -> None:
+        check_number(**vars(self))
         if not (self.beta > 0 and self.gamma < 0 and self.zeta > 1 and 0 < self.eps < 0.5):
             raise ValueError(
                 f"a hard concrete needs beta > 0, gamma < 0, zeta > 1, 0 < eps < 1/2; got {self}."
@@ -41,11 +44,17 @@ class HardConcrete:
 
     def noise(self, log_alpha: Tensor, g: Generator | None = None) -> Tensor:
         """Uniform numbers from eps to 1 - eps, one for each gate. g: None draws from the global generator."""
-        u = torch.rand(log_alpha.shape, generator=g, dtype=log_alpha.dtype)
+        dtype = log_alpha.dtype if log_alpha.is_floating_point() else None  # a log_alpha of 2 is one of 2.0
+        u = torch.rand(log_alpha.shape, generator=g, dtype=dtype)
         return self.eps + (1 - 2 * self.eps) * u.to(log_alpha.device)
 
     def coin(self, log_alpha: Tensor, u: Tensor) -> Tensor:
-        """s, the smooth coin in (0, 1), before it is stretched. u: noise in (0, 1), one number a gate."""
+        """s, the smooth coin in (0, 1), before it is stretched. u: noise in (0, 1), one number a gate.
+
+        Raises: ValueError for noise outside.
+        """
+        if not bool(((u >= 0) & (u <= 1)).all()):
+            raise ValueError("u, the noise of a gate, must lie in (0, 1).")
         return torch.sigmoid((u.log() - torch.log1p(-u) + log_alpha) / self.beta)
 
     def stretched(self, s: Tensor) -> Tensor:

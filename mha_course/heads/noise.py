@@ -15,6 +15,7 @@ from torch import Generator, Tensor, nn
 
 from mha_course.heads.ablation import attention_layers
 from mha_course.heads.gating import gated
+from mha_course.sizes import check_number, check_sizes
 
 
 class NoiseInConcat(nn.Module):
@@ -22,10 +23,12 @@ class NoiseInConcat(nn.Module):
 
     features: (h * d_v,) bool. share: the root of noise power over power, both summed over all features: with
     fewer features each gets more, and the sum stays.
+    Raises: ValueError for a share that isn't a finite number of at least 0.
     """
 
     def __init__(self, features: Tensor, share: float, g: Generator | None = None) -> None:
         super().__init__()
+        check_number(0, share=share)
         self.register_buffer("features", features)
         self.share, self.g = share, g
 
@@ -44,14 +47,16 @@ def noise_in_concat(
     """Inside the block some layers' heads carry noise.
 
     features: for some layers, from 1, which features of the heads side by side, (h * d_v,) bool.
-    Raises: ValueError for a layer that isn't there, another number of features, or none.
+    Raises: ValueError for a layer that isn't there, another number of features, or none, features that
+    aren't booleans, and a share that isn't a finite number of at least 0.
     """
     layers = attention_layers(model)
     for number, chosen in features.items():
         if not 1 <= number <= len(layers):
             raise ValueError(f"no attention layer {number}: there are {len(layers)}.")
         width = layers[number - 1].h * layers[number - 1].d_v
-        if chosen.shape != (width,) or not bool(chosen.any()):
+        booleans = isinstance(chosen, Tensor) and chosen.dtype == torch.bool
+        if not booleans or chosen.shape != (width,) or not bool(chosen.any()):
             raise ValueError(f"layer {number} needs {width} booleans, one of them True at least.")
     gates = [
         NoiseInConcat(features[i], share, g) if i in features else None for i in range(1, len(layers) + 1)
@@ -62,8 +67,10 @@ def noise_in_concat(
 
 def head_features(h: int, d_v: int, heads: Iterable[int]) -> Tensor:
     """(h * d_v,) bool: the features of these heads, counted from 1. Raises: ValueError for one not there."""
+    check_sizes(h=h, d_v=d_v)
     on = torch.zeros(h, d_v, dtype=torch.bool)
     for head in heads:
+        check_sizes(0, head=head)
         if not 1 <= head <= h:
             raise ValueError(f"no head {head}: there are {h}.")
         on[head - 1] = True
@@ -75,7 +82,9 @@ def noise_into(modules: Iterable[nn.Module], share: float, g: Generator | None =
     """Inside the block these modules get a noisy input; what is given twice (query and key) stays the same.
 
     Works on the fast path of attention layers only, since `trace` is not the call itself.
+    Raises: ValueError for a share that isn't a finite number of at least 0.
     """
+    check_number(0, share=share)
 
     def noisy(module: nn.Module, given: tuple[object, ...]) -> tuple[object, ...]:
         known: dict[int, object] = {}
@@ -90,7 +99,8 @@ def noise_into(modules: Iterable[nn.Module], share: float, g: Generator | None =
 
 @contextmanager
 def noise_out_of(modules: Iterable[nn.Module], share: float, g: Generator | None = None) -> Iterator[None]:
-    """Inside the block these modules' outputs are noisy."""
+    """Inside the block these modules' outputs are noisy. Raises: ValueError as `noise_into`."""
+    check_number(0, share=share)
 
     def noisy(module: nn.Module, given: object, output: Tensor) -> Tensor:
         return _with_noise(output, share, g)

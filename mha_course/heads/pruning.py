@@ -17,9 +17,9 @@ from torch import Generator, Tensor, nn
 
 from mha_course.cost import attention_flops, parameter_count
 from mha_course.heads.ablation import Head, attention_layers
-from mha_course.heads.gating import HeadGates, gated
+from mha_course.heads.gating import HeadGates, gated, in_eval_mode
 from mha_course.layers import AttentionTrace, KeysAndValues, MultiHeadAttention
-from mha_course.sizes import check_sizes
+from mha_course.sizes import check_number, check_sizes
 from mha_course.variants.some_heads import layer_of_heads
 
 Batch = TypeVar("Batch")
@@ -34,7 +34,7 @@ class GateRecipe:
     at the beginning. ramp: updates over which the price grows from 0; over the last `settle` updates gates
     have no noise and don't change, so that the weights get used to them.
 
-    Raises: ValueError for negative numbers and for phases longer than the whole.
+    Raises: ValueError for negative numbers, numbers that aren't finite, and phases longer than the whole.
     """
 
     strength: float = 0.05
@@ -48,9 +48,8 @@ class GateRecipe:
     def __post_init__(self) -> None:
         check_sizes(steps=self.steps)
         check_sizes(0, ramp=self.ramp, settle=self.settle)
-        for name in ("strength", "gate_rate", "weight_rate"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name}={getattr(self, name)!r} must be at least 0.")
+        check_number(0, strength=self.strength, gate_rate=self.gate_rate, weight_rate=self.weight_rate)
+        check_number(start=self.start)
         if self.ramp + self.settle > self.steps:
             raise ValueError(f"ramp={self.ramp} and settle={self.settle} don't fit in steps={self.steps}.")
 
@@ -94,7 +93,9 @@ def learn_gates(
     """Learn gates on a trained model, in place, and yield after every update; stop asking, and it stops.
 
     loss: the task's loss on a batch. The model runs without dropout, so that noise comes from the gates only.
-    Between updates the model carries no gates: it can be looked at as it is.
+    Between updates the model carries no gates: it can be looked at as it is. Modes (`training`) and
+    `requires_grad` are those of learning until the end, and then as they were.
+    Raises: ValueError for a loss that isn't finite.
     """
     weights = [p for p in model.parameters() if recipe.weight_rate]
     wanted = [p.requires_grad for p in model.parameters()]
@@ -102,31 +103,35 @@ def learn_gates(
     # Two optimisers, since Voita's gates learn much faster than weights that are trained already.
     of_gates = torch.optim.Adam(alphas, recipe.gate_rate, betas=(0.9, 0.98))
     of_weights = torch.optim.Adam(weights, recipe.weight_rate, betas=(0.9, 0.98)) if weights else None
-    model.eval()
     try:
-        for number, batch in zip(range(1, recipe.steps + 1), batches, strict=False):
-            settling = number > recipe.steps - recipe.settle
-            for gate in gates:
-                gate.train(not settling)
-            for p in model.parameters():
-                p.requires_grad_(of_weights is not None)
-            with gated(model, gates), torch.enable_grad():
-                found = loss(model, batch)
-                open_now = sum(gate.expected_l0() for gate in gates)
-                for optimiser in (of_gates, of_weights):
-                    if optimiser is not None:
-                        optimiser.zero_grad(set_to_none=True)
-                whole = found + recipe.price(number) * open_now
-                if whole.requires_grad:
-                    whole.backward()
-            if not settling:
-                of_gates.step()
-            if of_weights is not None:
-                left = 1 - (number - 1) / recipe.steps
-                of_weights.param_groups[0]["lr"] = recipe.weight_rate * left
-                nn.utils.clip_grad_norm_(weights, 1.0)
-                of_weights.step()
-            yield GateStep(number, float(found.detach()), float(open_now.detach()), gate_values(gates))
+        with in_eval_mode(model):
+            for number, batch in zip(range(1, recipe.steps + 1), batches, strict=False):
+                settling = number > recipe.steps - recipe.settle
+                for gate in gates:
+                    gate.train(not settling)
+                for p in model.parameters():
+                    p.requires_grad_(of_weights is not None)
+                with gated(model, gates), torch.enable_grad():
+                    found = loss(model, batch)
+                    if not bool(found.isfinite().all()):
+                        raise ValueError(
+                            f"the loss of step {number} is {found.tolist()}: gates can't be learned from it."
+                        )
+                    open_now = sum(gate.expected_l0() for gate in gates)
+                    for optimiser in (of_gates, of_weights):
+                        if optimiser is not None:
+                            optimiser.zero_grad(set_to_none=True)
+                    whole = found + recipe.price(number) * open_now
+                    if whole.requires_grad:
+                        whole.backward()
+                if not settling:
+                    of_gates.step()
+                if of_weights is not None:
+                    left = 1 - (number - 1) / recipe.steps
+                    of_weights.param_groups[0]["lr"] = recipe.weight_rate * left
+                    nn.utils.clip_grad_norm_(weights, 1.0)
+                    of_weights.step()
+                yield GateStep(number, float(found.detach()), float(open_now.detach()), gate_values(gates))
     finally:
         for gate in gates:
             gate.eval()
@@ -211,10 +216,13 @@ def pruned_layer(layer: MultiHeadAttention, gate: Tensor) -> MultiHeadAttention 
     """The layer without the heads whose gate is 0; what the other gates scale is now in W_O's rows.
 
     gate: (h,), fixed numbers. The result computes what the gated layer did, with smaller W_Q, W_K, W_V and
-    W_O. Raises: ValueError for another number of gates than heads. A gate module on the layer is left out.
+    W_O. A gate module on the layer is left out.
+    Raises: ValueError for another number of gates than heads, and for gates that aren't finite.
     """
     if gate.shape != (layer.h,):
         raise ValueError(f"h={layer.h} heads need as many gates; got {tuple(gate.shape)}.")
+    if not bool(gate.isfinite().all()):
+        raise ValueError(f"gate={gate.tolist()}: gates must be finite numbers.")
     kept = gate.nonzero().flatten().tolist()
     if not kept:
         return NoHeads(layer)
@@ -228,7 +236,7 @@ def pruned_layer(layer: MultiHeadAttention, gate: Tensor) -> MultiHeadAttention 
 
 
 def pruned_model(model: nn.Module, gates: Sequence[Tensor]) -> nn.Module:
-    """A copy of the model in which every attention layer is a `pruned_layer`.
+    """A copy of the model in which every attention layer is a `pruned_layer`, the model itself if it is one.
 
     gates: for each layer (h,). Raises: ValueError for another number of gates than layers or heads.
     """
@@ -238,10 +246,11 @@ def pruned_model(model: nn.Module, gates: Sequence[Tensor]) -> nn.Module:
         raise ValueError(f"{len(layers)} attention layers need as many gates; got {len(gates)}.")
     smaller = {id(layer): pruned_layer(layer, gate) for layer, gate in zip(layers, gates, strict=True)}
     for module in list(made.modules()):
-        for name, child in list(module.named_children()):
+        # Not named_children(): that leaves out the second name of a layer that has two.
+        for name, child in list(module._modules.items()):
             if id(child) in smaller:
                 setattr(module, name, smaller[id(child)])
-    return made
+    return smaller.get(id(made), made)
 
 
 @dataclass(frozen=True)
@@ -255,8 +264,9 @@ class AttentionSize:
 
 def attention_size(model: nn.Module, n: int, b: int = 1) -> AttentionSize:
     """Counted by formula, `cost.parameter_count` and `cost.attention_flops`; what pruning saves is the
-    difference of two. A layer without heads has no FLOPs.
+    difference of two. A layer without heads has no FLOPs. Raises: ValueError for lengths below 0.
     """
+    n, b = check_sizes(0, n=n, b=b)
     heads = parameters = flops = 0
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):

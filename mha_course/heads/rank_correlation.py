@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from mha_course.sizes import check_sizes
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,12 @@ class RankCorrelation:
 
 
 def ranks(scores: Tensor) -> Tensor:
-    """(n,) -> (n,): place of each score from 1, the smallest first; equal scores share the mean place."""
+    """(n,) -> (n,): place of each score from 1, the smallest first; equal scores share the mean place.
+
+    Raises: ValueError for scores with nan, which has no place.
+    """
+    if bool(scores.isnan().any()):
+        raise ValueError(f"{int(scores.isnan().sum())} of {len(scores)} scores are nan, which has no rank.")
     below = (scores[:, None] > scores).sum(1)
     equal = (scores[:, None] == scores).sum(1)
     return below + (equal + 1) / 2
@@ -32,7 +40,7 @@ def ranks(scores: Tensor) -> Tensor:
 def spearman(a: Tensor, b: Tensor) -> float:
     """The correlation of the ranks of two scores (n,); nan where all scores of one are equal.
 
-    Raises: ValueError for scores of different lengths, or fewer than two.
+    Raises: ValueError for scores of different lengths, fewer than two, or with nan.
     Source: Spearman 1904.
     """
     a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
@@ -46,14 +54,18 @@ def spearman(a: Tensor, b: Tensor) -> float:
 def rank_correlation(a: Tensor, b: Tensor, draws: int = 2_000, seed: int = 0) -> RankCorrelation:
     """`spearman` with an interval (bootstrap; Efron 1979) and a permutation test (Fisher 1935).
 
-    draws: of each kind. Raises: ValueError as `spearman`.
+    draws: of each kind. Where all scores of one are equal there is no order: rho, low, high, p are nan.
+    Raises: ValueError as `spearman`, and for no draws.
     """
+    check_sizes(draws=draws)
     rho, n = spearman(a, b), len(a)
+    if math.isnan(rho):
+        return RankCorrelation(math.nan, math.nan, math.nan, math.nan, n)
     a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
     g = torch.Generator().manual_seed(seed)
     again = torch.randint(n, (draws, n), generator=g)
     drawn = torch.tensor([float(_correlation(ranks(a[i]), ranks(b[i]))) for i in again])
-    low, high = drawn[~drawn.isnan()].quantile(torch.tensor([0.025, 0.975])).tolist()
+    low, high = drawn.nanquantile(torch.tensor([0.025, 0.975])).tolist()
     orders = torch.rand(draws, n, generator=g).argsort(1)
     shuffled = _correlation(ranks(a).expand(draws, n), ranks(b)[orders])
     # The order that was found is one of all orders: so p is never 0.

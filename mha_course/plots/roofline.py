@@ -10,6 +10,7 @@ from mha_course import cost
 from mha_course.plots import axes, numerals
 from mha_course.plots.canvas import Canvas, text_width
 from mha_course.plots.picture import PADDING, Picture, cut, framed
+from mha_course.sizes import check_number
 
 STAGE_NAMES = {
     "projections": "projections",
@@ -25,6 +26,7 @@ _NEAR = 34.0  # px: points closer than that share one list of labels
 _ABOVE = 44.0  # px above the roof, for the names of ridge and peak
 _BELOW = 46.0
 _NAME_LETTERS = 60
+NARROWEST, LOWEST, LARGEST = 320, 240, 4000  # px: where labels still find room, and memory suffices
 
 
 @dataclass(frozen=True)
@@ -53,18 +55,19 @@ def roofline(
     share of the roof that is. title: the machine's name when left out. width, height: px of the drawing
     inside title and note.
     Raises: ValueError for no stage, for stages without FLOPs or bytes, for names that `costs` doesn't have,
-    and for seconds that are not above 0. Source: Williams, Waterman and Patterson 2009.
+    for seconds that are not above 0, and for a width or height that no labels fit into, or above 4000.
+    Source: Williams, Waterman and Patterson 2009.
     """
     if not costs:
         raise ValueError("costs must hold at least one stage.")
     for name, one in costs.items():
-        if not (one.flops > 0 and one.bytes > 0):
-            raise ValueError(f"stage {name!r} needs FLOPs and bytes above 0; got {one.flops}, {one.bytes}.")
+        check_number(above=0, **{f"costs[{name!r}].flops": one.flops, f"costs[{name!r}].bytes": one.bytes})
+    check_number(NARROWEST, LARGEST, width=width)
+    check_number(LOWEST, LARGEST, height=height)
     times = dict(measured or {})
     if unknown := sorted(set(times) - set(costs)):
         raise ValueError(f"measured has {unknown}, which are not stages; stages are {sorted(costs)}.")
-    if wrong := [name for name, seconds in times.items() if not 0 < seconds < math.inf]:
-        raise ValueError(f"measured seconds must be above 0: {wrong}.")
+    check_number(above=0, **{f"measured[{name!r}]": seconds for name, seconds in times.items()})
     reached = {name: costs[name].flops / seconds for name, seconds in times.items()}
     low_x, high_x = intensity_limits(machine, costs)
     low_y, high_y = speed_limits(machine, min(reached.values(), default=math.inf))

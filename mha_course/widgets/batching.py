@@ -19,9 +19,7 @@ __all__ = ["BatchingTimeline"]
 
 WAYS: dict[Scheduling, str] = {"static": "one batch at a time", "continuous": "continuous batching"}
 CHOICES = {"seats": (1, 2, 3, 4, 6, 8), "spread": (1, 2, 4, 8, 16), "gap": (0, 5, 10, 20, 50, 100)}
-LARGEST = {"seats": 16, "spread": 64, "gap": 1000}
-MOST_REQUESTS = 48
-MOST_TOKENS = 512
+LARGEST = {"seats": 16, "spread": 64, "gap": 1000, "requests": 48, "tokens": 512, "prompt": 1_000_000}
 
 
 class BatchingTimeline(CourseWidget):
@@ -60,18 +58,13 @@ class BatchingTimeline(CourseWidget):
     ) -> None:
         if server is not None and not isinstance(server, Server):
             raise TypeError(f"server must be a continuous_batching.Server; got {type(server).__name__}.")
-        check_sizes(requests=requests, tokens=tokens, prompt=prompt)
         check_sizes(0, draw=draw)
-        if requests > MOST_REQUESTS or tokens > MOST_TOKENS:
-            raise ValueError(
-                f"{requests} requests of {tokens} tokens: at most {MOST_REQUESTS} of {MOST_TOKENS} are drawn."
-            )
-        for name, value in (("seats", seats), ("spread", spread), ("gap", gap)):
+        offered = {"seats": seats, "spread": spread, "gap": gap}
+        for name, value in (offered | {"requests": requests, "tokens": tokens, "prompt": prompt}).items():
             _check(name, value)
         self.server = server or Server(cost.PUBLISHED[0])
         self._drawn = {"count": requests, "tokens": tokens, "prompt": prompt}
         drawn_requests(spread=spread, **self._drawn)
-        offered = {"seats": seats, "spread": spread, "gap": gap}
         stops = {name: sorted({*CHOICES[name], int(value)}) for name, value in offered.items()}
         # Only spreads that leave a token for the shortest answer.
         stops["spread"] = [one for one in stops["spread"] if self._possible(one)]
@@ -143,7 +136,7 @@ class BatchingTimeline(CourseWidget):
 def _check(name: str, value: int) -> None:
     check_sizes(0 if name == "gap" else 1, **{name: value})
     if value > LARGEST[name]:
-        raise ValueError(f"{name}={value}: at most {LARGEST[name]} can be drawn.")
+        raise ValueError(f"{name}={value}: at most {LARGEST[name]:,} can be drawn.")
 
 
 def _named(runs: Mapping[Scheduling, list[SeatRun]]) -> dict[str, list[SeatRun]]:

@@ -9,6 +9,7 @@ import torch
 import traitlets
 
 from mha_course.heads.hard_concrete import HardConcrete
+from mha_course.sizes import check_number
 from mha_course.widgets.base import CourseWidget
 
 __all__ = ["GateDraws"]
@@ -101,9 +102,8 @@ def _sigmoid(x: float) -> float:
 
 
 def _checked(name: str, value: float) -> float:
-    number = float(value)
-    least, most = (-FURTHEST, FURTHEST) if name == "log_alpha" else (0.0, SOFTEST)
-    if not (math.isfinite(number) and least <= number <= most) or (name == "beta" and number <= 0):
-        allowed = f"from {least:g} to {most:g}" if name == "log_alpha" else f"above 0 and at most {most:g}"
-        raise ValueError(f"{name}={value!r} must be {allowed}.")
-    return number
+    if name == "log_alpha":
+        check_number(-FURTHEST, FURTHEST, log_alpha=value)
+    else:
+        check_number(above=0, most=SOFTEST, beta=value)
+    return float(value)

@@ -198,7 +198,7 @@ class GatesLive(CourseWidget):
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
         """The live view; where there is no front end, a picture if there is one, and a sentence."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        data.setdefault("text/html", f"<p>{html.escape(self.alt)} A button starts it.</p>")
+        data.setdefault("text/html", f"<p>{html.escape(self.alt)} A button in the notebook starts it.</p>")
         return data, metadata
 
 

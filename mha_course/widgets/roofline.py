@@ -16,7 +16,7 @@ from mha_course.plots.roofline import (
     roofline_note,
     speed_limits,
 )
-from mha_course.sizes import check_sizes
+from mha_course.sizes import check_sizes, is_whole_number
 from mha_course.widgets.base import CourseWidget, Text
 from mha_course.widgets.roofline_words import fits_the_peak, moved_in_words, stage_rows, told
 
@@ -42,7 +42,7 @@ class Roofline(CourseWidget):
     texts of `length` tokens read at once. fused: scores, softmax and weighted sum as one stage.
     `costs()` gives what is drawn, `on` the machine that it is drawn for.
     Raises: TypeError for a machine that isn't one; ValueError for sizes that no such layer can have, sizes
-    below 1 or beyond what is drawn, and a phase, bytes_per_number or device that there isn't.
+    below 1 or beyond what is drawn, and a phase, bytes_per_number, fused or device that there isn't.
     Source: roofline model, Williams, Waterman and Patterson 2009.
     """
 
@@ -86,8 +86,10 @@ class Roofline(CourseWidget):
             raise ValueError(f"phase={phase!r} must be {' or '.join(PHASES)}.")
         if bytes_per_number is None:
             bytes_per_number = 2 if machine is None else 4
-        if bytes_per_number not in BYTES:
+        if not is_whole_number(bytes_per_number) or bytes_per_number not in BYTES:
             raise ValueError(f"bytes_per_number={bytes_per_number!r} must be 4, 2 or 1.")
+        if not isinstance(fused, bool):
+            raise ValueError(f"fused={fused!r} must be True or False.")
         self.machines = (*(() if machine is None else (machine,)), *cost.PUBLISHED)
         self._measured = machine is not None
         self._wished = {"h": int(h), "n_kv_heads": int(kv)}
@@ -105,7 +107,7 @@ class Roofline(CourseWidget):
             n_kv_heads=int(kv),
             bytes_per_number=int(bytes_per_number),
             phase=phase,
-            fused=bool(fused),
+            fused=fused,
             device=int(device),
             devices=[one.name for one in self.machines],
         )
@@ -134,7 +136,7 @@ class Roofline(CourseWidget):
         _check_size(proposal["trait"].name, proposal["value"])
         return proposal["value"]
 
-    @traitlets.validate("h", "n_kv_heads")
+    @traitlets.validate("h", "n_kv_heads", "bytes_per_number")
     def _count(self, proposal: Mapping) -> int:
         check_sizes(**{proposal["trait"].name: proposal["value"]})
         return proposal["value"]

@@ -95,6 +95,11 @@ def test_heads_at_their_mean() -> None:
         pass
     with pytest.raises(ValueError, match="no token"):
         head_means(model, [])
+    with pytest.raises(ValueError, match=r"\(5, 7\) tokens; got real \(5, 6\)"):
+        head_means(Masked(model), [((x, real), real[:, :6])])
+    for wrong in (means[:1], [means[0], means[1][:, :2]]):
+        with pytest.raises(ValueError, match="means must be"), heads_at_their_mean(model, [(1, 2)], wrong):
+            pass
 
 
 def test_noise_has_the_size_asked_for_and_stays_in_its_head() -> None:
@@ -107,3 +112,19 @@ def test_noise_has_the_size_asked_for_and_stays_in_its_head() -> None:
     assert (added[:, :2] == 0).all()
     size = plain[0].heads[:, 2].pow(2).mean().sqrt()
     assert (added[:, 2].std() / size).item() == pytest.approx(2, rel=0.2)
+
+
+def test_gates_that_do_not_fit_are_refused() -> None:
+    heads = torch.ones(5, 3, 4, 2)
+    for gate in (HeadGates(1), FixedGates(torch.ones(3, 1)), FixedGates(torch.tensor(0.5))):
+        with pytest.raises(ValueError, match="h=3 heads need as many gates"):
+            gate(heads)
+    for wrong in ({"h": 0}, {"h": True}, {"h": 2.0}, {"h": 2, "start": torch.nan}):
+        with pytest.raises(ValueError, match=f"{list(wrong)[-1]}="):
+            HeadGates(**wrong)
+    model, _ = stack()
+    for share in (torch.nan, torch.inf, -1, True, "a"):
+        with pytest.raises(ValueError, match="share="), noisy_heads(model, [(1, 3)], share):
+            pass
+    with pytest.raises(ValueError, match=r"no head \(1,\)"), noisy_heads(model, [(1,)], 0.5):
+        pass

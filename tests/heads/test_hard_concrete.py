@@ -77,3 +77,20 @@ def test_a_closed_head_is_counted_as_almost_nothing() -> None:
 def test_what_cannot_be_is_named(wrong: dict) -> None:
     with pytest.raises(ValueError, match="beta > 0, gamma < 0, zeta > 1"):
         HardConcrete(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"beta": math.inf}, {"beta": True}, {"zeta": math.inf}, {"gamma": -math.inf}]
+)
+def test_all_constants_are_finite_numbers(wrong: dict) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}=.* finite number"):
+        HardConcrete(**wrong)
+
+
+def test_noise_is_a_chance_and_whole_numbers_are_numbers() -> None:
+    gate, log_alpha = HardConcrete(), torch.tensor([-2, 0, 3])
+    draws = [gate.noise(one, torch.Generator().manual_seed(2)) for one in (log_alpha, log_alpha.float())]
+    assert torch.equal(*draws) and torch.equal(*(gate.sample(log_alpha, u) for u in draws))
+    for u in (2.0, -0.1, math.nan):
+        with pytest.raises(ValueError, match=r"u, the noise of a gate, must lie in \(0, 1\)"):
+            gate.sample(log_alpha, torch.tensor([0.5, u, 0.5]))

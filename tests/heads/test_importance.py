@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -21,10 +23,17 @@ def losses(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
     return model(x)[..., 0].sin().mean(1)
 
 
-def test_it_is_the_mean_absolute_slope_of_every_example() -> None:
+def twice(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
+    return (model(x) ** 3 + model(x.flip(1)).sin()).mean((1, 2))
+
+
+@pytest.mark.parametrize("losses", [losses, twice])
+def test_it_is_the_mean_absolute_slope_of_every_example(losses: Callable) -> None:
     model, batches = setting()
+    model.layers[0].eval()
+    modes = [module.training for module in model.modules()]
     found = gradient_importance(model, batches, losses)
-    assert found.shape == (2, 3) and model.training
+    assert found.shape == (2, 3) and [module.training for module in model.modules()] == modes
     model.eval()
     step, slopes = 1e-5, torch.zeros(2, 3).double()
     for layer in range(2):
@@ -95,6 +104,15 @@ def test_confidence_is_a_mean_over_tokens() -> None:
     assert torch.allclose(left_out, torch.full((1, 2), (0.5 + 0.2 + 0.1 + 1 + 0.6) / 5))
     with pytest.raises(ValueError, match="no token"):
         confidence([])
+    for many in ([[2]], [[2], [], [0]]):
+        with pytest.raises(ValueError, match=f"left_out is for {len(many)} sentences; weights are for 2"):
+            confidence([first, second], many)
+    with pytest.raises(
+        ValueError, match=r"sentence 2 has \(layers, heads\) = \(1, 1\); before it was \(1, 2\)"
+    ):
+        confidence([first, second[:, :1]])
+    with pytest.raises(ValueError, match=r"left_out=\[-1\] of sentence 2: its keys are 0 to 1"):
+        confidence([first, second], [[2], [-1]])
 
 
 def test_what_cannot_be_is_named() -> None:
@@ -102,6 +120,14 @@ def test_what_cannot_be_is_named() -> None:
     with pytest.raises(ValueError, match=r"\(4,\); got \(\)"):
         gradient_importance(model, batches, lambda m, x: m(x).mean())
     assert model.training and all(layer.attention.gate is None for layer in model.layers)
+    for outside in (lambda m, x: x.sum((1, 2)), lambda m, x: m(x).detach().sum((1, 2))):
+        with pytest.raises(ValueError, match="losses must come from the model"):
+            gradient_importance(model, batches, outside)
+    with pytest.raises(ValueError, match="on 4 and on 1 examples"):
+        gradient_importance(model, batches, lambda m, x: losses(m, x) + losses(m, x[:1]))
+    for scores in (torch.tensor([[1.0, torch.nan], [2.0, 3.0]]), torch.arange(3.0)):
+        with pytest.raises(ValueError, match=r"\(layers, heads\) without nan"):
+            removal_order(scores)
     with pytest.raises(ValueError, match="no example"):
         gradient_importance(model, [], losses)
     model.layers[1].attention = MultiHeadAttention(12, 4)

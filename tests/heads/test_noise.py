@@ -27,6 +27,9 @@ def test_features_of_heads_stand_side_by_side() -> None:
     assert head_features(3, 2, [2]).tolist() == [False, False, True, True, False, False]
     with pytest.raises(ValueError, match="no head 4"):
         head_features(3, 2, [4])
+    for wrong in (1.0, True):
+        with pytest.raises(ValueError, match=f"head={wrong}"):
+            head_features(3, 2, [wrong])
 
 
 @pytest.mark.parametrize("noisy", [[1, 2, 3], [2], [1, 3]])
@@ -61,6 +64,9 @@ def test_noise_in_one_layer_of_a_model_and_then_no_more() -> None:
         noise_in_concat(model, {1: torch.ones(5).bool()}, 0.5),
     ):
         pass
+    for wrong in (torch.ones(12), [True] * 12):
+        with pytest.raises(ValueError, match="12 booleans"), noise_in_concat(model, {1: wrong}, 0.5):
+            pass
     nowhere = torch.zeros(12, dtype=torch.bool)
     with pytest.raises(ValueError, match="True at least"), noise_in_concat(model, {1: nowhere}, 0.5):
         pass
@@ -91,3 +97,16 @@ def test_noise_behind_a_module_is_of_its_outputs_size() -> None:
         raise RuntimeError
     assert float(rms(noisy - plain) / rms(plain)) == pytest.approx(2.0, rel=0.1)
     assert torch.equal(layer(x), plain)
+
+
+@pytest.mark.parametrize("share", [torch.nan, torch.inf, -1, True, "a"])
+def test_a_share_is_a_finite_number(share: object) -> None:
+    layer = MultiHeadAttention(12, 3)
+    for noise in (noise_into, noise_out_of):
+        with pytest.raises(ValueError, match="share="), noise([layer], share):
+            pass
+    with (
+        pytest.raises(ValueError, match="share="),
+        noise_in_concat(layer, {1: head_features(3, 4, [2])}, share),
+    ):
+        pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -68,6 +69,8 @@ def test_a_layer_without_heads_leaves_its_bias() -> None:
         assert attention_size(small, 5).parameters == (12 if bias else 0)
     with pytest.raises(ValueError, match="h=3"):
         pruned_layer(layer, torch.ones(4))
+    with pytest.raises(ValueError, match=r"gate=\[1.0, nan, 0.0\]"):
+        pruned_layer(layer, torch.tensor([1, torch.nan, 0]))
 
 
 def test_a_pruned_model_is_equal_smaller_and_a_copy() -> None:
@@ -93,6 +96,17 @@ def test_a_pruned_model_is_equal_smaller_and_a_copy() -> None:
         pruned_model(model, gates[:2])
 
 
+def test_a_model_may_be_a_layer_and_a_layer_may_have_two_names() -> None:
+    torch.manual_seed(3)
+    layer, x, gate = MultiHeadAttention(12, 3), torch.randn(2, 5, 12), torch.tensor([0, 0.5, 1])
+    pair = nn.Sequential(layer, layer)
+    with gated(layer, [FixedGates(gate)]):
+        expected, both = layer(x), pair(x)
+    small = pruned_model(layer, [gate])
+    assert small.h == 2 and layer.h == 3 and torch.allclose(small(x), expected, atol=1e-6)
+    assert torch.allclose(pruned_model(pair, [gate])(x), both, atol=1e-6)
+
+
 def planted() -> tuple[MultiHeadAttention, torch.Tensor, torch.Tensor]:
     """Four heads, of which the loss needs the second only."""
     torch.manual_seed(6)
@@ -107,6 +121,8 @@ def test_the_head_that_is_needed_survives(weight_rate: float) -> None:
     recipe = GateRecipe(0.02, steps=160, gate_rate=0.1, weight_rate=weight_rate, ramp=10, settle=20)
     gates = gates_for(layer, recipe.start, seed=3)
     state = torch.get_rng_state()
+    layer.w_o.eval()
+    modes = [part.training for part in layer.modules()]
 
     def loss(model: nn.Module, batch: torch.Tensor) -> torch.Tensor:
         return (model(batch) - wanted).pow(2).mean()
@@ -119,6 +135,7 @@ def test_the_head_that_is_needed_survives(weight_rate: float) -> None:
     assert torch.equal(steps[-1].gates[0], steps[-20].gates[0])
     assert torch.equal(layer.w_o.weight, before) == (weight_rate == 0)
     assert layer.gate is None and not any(p.requires_grad for p in layer.parameters())
+    assert [part.training for part in layer.modules()] == modes and not all(modes)
 
 
 def test_without_a_price_nothing_useful_goes_and_with_a_high_one_all_goes() -> None:
@@ -143,6 +160,20 @@ def test_the_price_grows_holds_and_ends() -> None:
         GateRecipe(strength=-1)
     with pytest.raises(ValueError, match="steps=10"):
         GateRecipe(steps=10, ramp=6, settle=5)
+    for wrong in ({"start": "a"}, {"strength": torch.inf}, {"gate_rate": True}, {"weight_rate": "1"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}=.* finite number"):
+            GateRecipe(**wrong)
+
+
+def test_a_loss_that_is_nan_ends_the_learning() -> None:
+    layer, x, _ = planted()
+    steps = learn_gates(
+        layer, gates_for(layer), [x, x * torch.nan], lambda m, one: m(one).mean(), GateRecipe()
+    )
+    assert next(steps).kept == 4
+    with pytest.raises(ValueError, match="the loss of step 2 is nan"):
+        next(steps)
+    assert layer.gate is None and layer.training
 
 
 def test_a_layer_without_heads_decodes_with_a_cache() -> None:
@@ -162,3 +193,12 @@ def test_a_decoder_whose_cross_attention_lost_all_heads_still_remembers() -> Non
     assert known.k.shape == (2, 0, 7, 3)
     assert torch.equal(layer(x, layer.remember(memory)), layer(x, memory))
     assert layer.cross_attention.trace(x, known).weights.shape == (2, 0, 5, 7)
+
+
+def test_sizes_of_few_bits_are_counted_in_full() -> None:
+    layer = MultiHeadAttention(24, 6)
+    assert attention_size(layer, np.int32(2**20), np.int32(2**10)) == attention_size(layer, 2**20, 2**10)
+    assert attention_size(layer, np.int32(2**20), np.int32(2**10)).flops > 2**56
+    for sizes in ((-1,), (5, -2), (5.0,)):
+        with pytest.raises(ValueError, match="must be a whole number"):
+            attention_size(layer, *sizes)

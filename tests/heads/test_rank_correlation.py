@@ -45,3 +45,15 @@ def test_the_interval_is_wide_for_few_and_narrow_for_many() -> None:
     assert many.high - many.low < 0.5 * (few.high - few.low)
     assert many.p < 0.01
     assert rank_correlation(a, b, draws=300) == many
+
+
+def test_scores_without_an_order() -> None:
+    scores = torch.tensor([3.0, 1.0, 2.0, 5.0])
+    found = rank_correlation(scores, torch.full((4,), 7.0), draws=50)
+    assert all(math.isnan(one) for one in (found.rho, found.low, found.high, found.p)) and found.count == 4
+    for wrong in (torch.tensor([1.0, math.nan, 2.0, math.nan]), [math.nan, 1.0, 2.0, math.nan]):
+        for a, b in ((scores, wrong), (wrong, scores)):
+            with pytest.raises(ValueError, match="2 of 4 scores are nan"):
+                rank_correlation(a, b, draws=50)
+    with pytest.raises(ValueError, match="draws=0"):
+        rank_correlation(scores, scores, draws=0)
