@@ -99,6 +99,7 @@ def recorded_prices() -> tuple[float, ...]:
     return tuple(sorted({run.strength for run in gate_runs()}))
 
 
+@cache
 def removals() -> tuple[Removal, ...]:
     """All orders of removal, as they were recorded."""
     return tuple(
