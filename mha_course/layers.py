@@ -115,10 +115,10 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"dropout={dropout!r} must be a number in [0, 1).")
         self.d_model, self.h, self.d_k, self.d_v = int(d_model), int(h), d_k, d_v
         self.n_kv_heads, self.dropout = n_kv_heads, float(dropout)
-        self.w_q = nn.Linear(d_model, h * self.d_k, bias=bias)
-        self.w_k = nn.Linear(d_model, self.n_kv_heads * self.d_k, bias=bias)
-        self.w_v = nn.Linear(d_model, self.n_kv_heads * self.d_v, bias=bias)
-        self.w_o = nn.Linear(h * self.d_v, d_model, bias=bias)
+        self.w_q = nn.Linear(self.d_model, self.h * self.d_k, bias=bias)
+        self.w_k = nn.Linear(self.d_model, self.n_kv_heads * self.d_k, bias=bias)
+        self.w_v = nn.Linear(self.d_model, self.n_kv_heads * self.d_v, bias=bias)
+        self.w_o = nn.Linear(self.h * self.d_v, self.d_model, bias=bias)
         self.register_module("gate", None)
         self.scale: float | None = None
         initialise(self.w_q, self.w_k, self.w_v, self.w_o)

@@ -176,6 +176,8 @@ class LiveRun:
         if report["step"] or report["accuracy"]:
             self.history.append(report)
         if self._is_last(report):
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()  # nothing more is asked of it, and it ends
             self._to(FINISHED)
         elif report["resting"]:
             # A start may have come in the meantime; then it goes on by itself.

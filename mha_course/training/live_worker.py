@@ -34,28 +34,29 @@ class Orders:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._going = threading.Event()
-        self._going.set()
-        self.ended = False
+        self._news = threading.Condition()
+        self.going, self.ended = True, False
+        self.goes = 0  # orders to go on so far
         threading.Thread(target=self._read, daemon=True).start()
 
-    @property
-    def going(self) -> bool:
-        return self._going.is_set()
+    def wait(self, goes: int) -> None:
+        """Until it was told to go on more often than `goes` times.
 
-    def wait(self) -> None:
-        """Until it may go on."""
-        self._going.wait()
+        Counted, since the next order to rest may come before anybody waits: then there is one more update,
+        after which the rest is reported again."""
+        with self._news:
+            self._news.wait_for(lambda: self.goes > goes or self.ended)
 
     def _read(self) -> None:
         for line in self._stream:
             order = line.strip().decode()
-            if order == GO:
-                self._going.set()
-            elif order == REST:
-                self._going.clear()
-        self.ended = True
-        self._going.set()
+            with self._news:
+                self.goes += order == GO
+                self.going = order == GO
+                self._news.notify_all()
+        with self._news:
+            self.going = self.ended = True
+            self._news.notify_all()
 
 
 class Stopwatch:
@@ -104,6 +105,7 @@ def work(trainer: Trainer, orders: Orders, out: BinaryIO) -> None:
     for report in trainer.reports():
         if not math.isnan(report.loss):
             lost.append(report.loss)
+        goes = orders.goes  # read before `going`: an order in between is not lost
         resting = not orders.going
         if resting or report.accuracy or report.step == 0 or report.step % REPORT_EVERY == 0:
             mean = sum(lost) / len(lost) if lost else None
@@ -111,7 +113,7 @@ def work(trainer: Trainer, orders: Orders, out: BinaryIO) -> None:
             lost.clear()
         if resting:
             watch.rest()
-            orders.wait()
+            orders.wait(goes)
             watch.go()
         if orders.ended:
             return
