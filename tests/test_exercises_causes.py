@@ -32,7 +32,7 @@ ERRORS: list[tuple[Callable[[], object], str]] = [
     (lambda: X.view(7, 7), SHAPES),
     (lambda: X.unflatten(-1, (5, -1)), SHAPES),
     (lambda: torch.cat([X, X[0]]), SHAPES),
-    (lambda: torch.cat([X, X[:, :3]], -1), SHAPES),
+    (lambda: torch.cat([X, X[:, :3]], -1), "along which axis the parts go"),
     (lambda: torch.stack([X, X[:1]]), SHAPES),
     (lambda: torch.einsum("bnd,bkd->bnk", X, X[..., :3]), SHAPES),
     (lambda: X.expand(3, 3), SHAPES),

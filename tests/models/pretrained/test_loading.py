@@ -145,7 +145,7 @@ def test_the_package_is_the_one_in_the_list_for_the_tests() -> None:
         "  ",
         "a\0b",
         "./no/such/folder",
-        "../x",
+        "../no such folder",
         "/no/such/folder",
         "a b",
         "a/b/c",
