@@ -7,7 +7,7 @@ the feed-forward part: a variant with a smaller attention layer gets a wider one
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+from mha_course.layers import MultiHeadAttention
 from mha_course.models.gloss_model import GlossModel, GlossSizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.gloss_batches import NO_ANSWER, GlossData
@@ -36,7 +37,8 @@ class Row:
 
 
 ROWS = (
-    *(Row("plain", h) for h in (1, 2, 4, 8, 16)),
+    *(Row("plain", h) for h in (8, 1, 2, 4, 16)),
+    Row("wide", 16),
     *(
         Row(name, 8)
         for name in (
@@ -55,37 +57,56 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Setting:
-    """Where all rows run: sizes of the model, recipe, and how often the held-out loss is looked at."""
+    """Where all rows run: sizes of the model, recipe, and how often the held-out loss is looked at.
 
-    d_model: int = 32
+    As it stands: the setting of the recorded leaderboard. It is narrow on purpose, so that 8 heads stay well
+    above the lowest loss that the task allows (about 0.15) and there is something to gain. d_ff is that of
+    the plain rows."""
+
+    d_model: int = 48
     n_layers: int = 2
-    d_ff: int = 64
+    d_ff: int = 192
     dropout: float = 0.1
-    recipe: Recipe = Recipe(steps=1_200, rate=3e-3, sentences=10_000)
+    recipe: Recipe = Recipe(steps=1_800, rate=2e-3, sentences=20_000)
     look: int = 50
 
 
 def model_of(row: Row, setting: Setting, seed: int) -> GlossModel:
-    """An untrained model with the row's attention in every layer, as many parameters as with plain heads.
-
-    A variant that has more than the whole feed-forward part can give leaves it d_model features.
-    """
+    """An untrained model with the row's attention in every layer, as many parameters as with plain heads."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        make = variant(row.variant).make
-        layers = [make(setting.d_model, row.h, setting.dropout) for _ in range(setting.n_layers)]
-        plain = variant("plain").make(setting.d_model, 1, 0.0)
-        spare = parameters(plain) - parameters(layers[0])
-        # One more inner feature costs a column, a row and a bias.
-        d_ff = max(setting.d_model, setting.d_ff + round(spare / (2 * setting.d_model + 1)))
+        layers, d_ff = attention_layers(row, setting.d_model, setting.n_layers, setting.d_ff, setting.dropout)
         model = GlossModel(GlossSizes(setting.d_model, row.h, setting.n_layers, d_ff, setting.dropout))
         for layer, attention in zip(model.encoder.layers, layers, strict=True):
             layer.attention = attention
     return model
 
 
-def run_row(row: Row, setting: Setting, seed: int, data: GlossData, tested: GlossData) -> dict[str, object]:
+def attention_layers(
+    row: Row, d_model: int, n_layers: int, d_ff: int, dropout: float
+) -> tuple[list[MultiHeadAttention], int]:
+    """Attention for every layer of a model, and the inner width beside it that makes parameters alike.
+
+    d_ff: what plain heads have beside them. A variant that has more parameters than the whole feed-forward
+    part can give leaves it d_model features."""
+    make = variant(row.variant).make
+    layers = [make(d_model, row.h, dropout) for _ in range(n_layers)]
+    spare = parameters(variant("plain").make(d_model, 1, 0.0)) - parameters(layers[0])
+    # One more inner feature costs a column, a row and a bias.
+    return layers, max(d_model, d_ff + round(spare / (2 * d_model + 1)))
+
+
+def run_row(
+    row: Row,
+    setting: Setting,
+    seed: int,
+    data: GlossData,
+    tested: GlossData,
+    keep: Callable[[GlossModel], None] | None = None,
+) -> dict[str, object]:
     """Train one model and say how it went: held-out loss on the way, accuracy at the end, cost.
+
+    keep: gets the trained model.
 
     Returns: parameters of the model and of one attention layer; flops of the encoder for one sentence of 16
     words, counted; cached numbers a token and layer; losses, every `setting.look` steps; accuracy; seconds of
@@ -106,6 +127,8 @@ def run_row(row: Row, setting: Setting, seed: int, data: GlossData, tested: Glos
                 balances.clear()
                 model.train()
     seconds = time.process_time() - start
+    if keep is not None:
+        keep(model)
     attention = model.encoder.layers[0].attention
     return {
         "parameters": parameters(model),

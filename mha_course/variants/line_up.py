@@ -49,6 +49,14 @@ VARIANTS = (
         lambda d_model, h, dropout: MultiHeadAttention(d_model, h, bias=True, dropout=dropout),
     ),
     Variant(
+        "wide",
+        "plain heads, twice as wide as d_model / h",
+        "Bhojanapalli et al. 2020",
+        lambda d_model, h, dropout: MultiHeadAttention(
+            d_model, h, 2 * head_size(d_model, h), 2 * head_size(d_model, h), bias=True, dropout=dropout
+        ),
+    ),
+    Variant(
         "grouped",
         "grouped queries, h / 4 key heads",
         "Ainslie et al. 2023",

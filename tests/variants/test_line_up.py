@@ -11,6 +11,7 @@ from mha_course.variants.line_up import VARIANTS, cached_numbers, variant
 
 CACHED = {  # d_model 48, h 8, d_k 6
     "plain": 2 * 48,
+    "wide": 2 * 96,
     "grouped": 2 * 2 * 6,
     "multi-query": 2 * 6,
     "collaborative": 48 + 8 + 48,

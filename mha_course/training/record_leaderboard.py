@@ -1,0 +1,93 @@
+"""The leaderboard, run by run: every row and seed of both tasks, written down as soon as it is done."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+
+from mha_course.models.gloss_model import GlossModel
+from mha_course.training.gloss_batches import gloss_data
+from mha_course.training.kept_rows import FIRST_SEED, KEPT, row_file, save_row
+from mha_course.training.leaderboard import ROWS, Row, Setting, run_row
+from mha_course.training.record import TESTING_SEED, TRAINING_SEED, held_out
+from mha_course.training.train_digits import DIGIT_ROWS, DigitSetting, run_digits
+from mha_course.training.train_gloss import training_data
+
+FILE = "leaderboard.json"
+TESTED = 300  # sentences of which the held-out loss is the mean
+
+Task = tuple[str, Row, int]  # "gloss" or "digits", the row, the seed
+
+
+def record_leaderboard(
+    path: Path,
+    seeds: Sequence[int],
+    digit_seeds: Sequence[int],
+    processes: int = 1,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Run what the file does not hold yet, and add each result to it; stopped and started again, it goes on.
+
+    processes: how many runs at once, one thread each. Raises: ValueError when the file was made with another
+    setting.
+    """
+    tasks: list[Task] = [("gloss", row, seed) for seed in seeds for row in ROWS]
+    tasks += [("digits", row, seed) for seed in digit_seeds for row in DIGIT_ROWS]
+    record = _begun(path)
+    done = {(run["task"], run["variant"], run["h"], run["seed"]) for run in record["runs"]}
+    missing = [one for one in tasks if (one[0], one[1].variant, one[1].h, one[2]) not in done]
+    say(f"{len(tasks) - len(missing)} of {len(tasks)} runs are there already")
+    # Fresh processes: torch must not be copied with its threads.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for future in as_completed(pool.submit(one_run, *one, path.parent) for one in missing):
+            run = future.result()
+            record["runs"].append(run)
+            _write(path, record)
+            say(f"{run['task']}, {run['variant']} h={run['h']}, seed {run['seed']}: {run['seconds']:.0f} s")
+
+
+def one_run(task: str, row: Row, seed: int, folder: Path) -> dict[str, object]:
+    """One row of one task with one seed, on one thread; weights that are to be kept go to the folder."""
+    torch.set_num_threads(1)
+    kept = seed == FIRST_SEED and row in KEPT[task]
+    keep = partial(save_row, path=folder / row_file(task, row)) if kept else None
+    if task == "digits":
+        told = run_digits(row, DigitSetting(), seed, keep)
+    else:
+        setting, words = Setting(), GlossModel().vocabulary
+        data = training_data(setting.recipe, words, TRAINING_SEED)
+        tested = gloss_data(held_out(TESTED, TESTING_SEED), words)
+        told = run_row(row, setting, seed, data, tested, keep)
+    return {"task": task, "variant": row.variant, "h": row.h, "seed": seed, **told}
+
+
+def _settings() -> dict[str, object]:
+    return {"gloss": asdict(Setting()) | {"tested": TESTED}, "digits": asdict(DigitSetting())}
+
+
+def _begun(path: Path) -> dict[str, object]:
+    if not path.exists():
+        machine = f"{platform.machine()}, torch {torch.__version__}"
+        return {"settings": _settings(), "machine": machine, "runs": []}
+    record = json.loads(path.read_text(encoding="utf-8"))
+    if record["settings"] != _settings():
+        raise ValueError(f"{path} was made with another setting: move it away to begin anew.")
+    return record
+
+
+def _write(path: Path, record: dict[str, object]) -> None:
+    order = {"gloss": 0, "digits": 1}
+    record["runs"].sort(key=lambda run: (order[run["task"]], run["variant"], run["h"], run["seed"]))
+    lines = ",\n  ".join(json.dumps(run) for run in record["runs"])
+    head = json.dumps({key: record[key] for key in ("settings", "machine")}, indent=1)[:-2]
+    part = path.with_suffix(".part")
+    part.write_text(f'{head},\n "runs": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
+    part.replace(path)
