@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 from mha_course.data_files import DATA_FOLDER
+from mha_course.models.leaderboard_records import TASKS, table
 from mha_course.training.record_leaderboard import FILE, record_leaderboard
 
 
@@ -28,6 +29,8 @@ def main() -> None:
     path = folder / FILE
     seeds, digit_seeds = range(chosen.seeds), range(chosen.digit_seeds)
     record_leaderboard(path, seeds, digit_seeds, chosen.processes, lambda line: print(line, flush=True))
+    for task in TASKS:
+        print(f"\n{task}\n\n{table(task, path)}")
 
 
 if __name__ == "__main__":

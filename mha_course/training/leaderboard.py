@@ -17,6 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from mha_course.layers import MultiHeadAttention
+from mha_course.models.digit_model import DigitModel
 from mha_course.models.gloss_model import GlossModel, GlossSizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.gloss_batches import NO_ANSWER, GlossData
@@ -161,9 +162,9 @@ def held_out_loss(model: GlossModel, tested: GlossData) -> float:
     return total / words
 
 
-def encoder_flops(model: GlossModel, n: int) -> int:
-    """FLOPs of the encoder for one sentence of n words, counted where the fused kernel hides none."""
-    x = torch.zeros(1, n, model.sizes.d_model)
+def encoder_flops(model: GlossModel | DigitModel, n: int) -> int:
+    """FLOPs of the encoder over n words or patches, counted where the fused kernel hides none."""
+    x = torch.zeros(1, n, model.encoder.layers[0].attention.d_model)
     model.eval()
     with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model.encoder(x)

@@ -12,6 +12,7 @@ from mha_course.training.leaderboard import (
     ROWS,
     Row,
     Setting,
+    attention_layers,
     encoder_flops,
     held_out_loss,
     model_of,
@@ -27,13 +28,22 @@ TINY = Setting(32, 2, 64, recipe=Recipe(steps=4, warm_up=2, sentences=60, tokens
 
 
 def test_rows_have_as_many_parameters_as_can_be() -> None:
-    setting = Setting(64, 2, 128)
-    counts = {row: parameters(model_of(row, setting, 0)) for row in ROWS}
+    counts = {row: parameters(model_of(row, Setting(), 0)) for row in ROWS}
     plain = counts[Row("plain", 8)]
     assert all(counts[Row("plain", h)] == plain for h in (1, 2, 4, 16))
-    # A feature of the feed-forward part is 129 numbers, in two layers.
-    assert all(abs(count - plain) <= 2 * 65 for row, count in counts.items() if row.variant != "composable")
-    assert counts[Row("composable", 8)] > plain
+    # A feature of the feed-forward part is 2 * 48 + 1 numbers, in two layers; half of one is rounded away.
+    assert all(abs(count - plain) <= 2 * 48 for count in counts.values())
+    inner = {row: attention_layers(row, 48, 2, 192, 0.0)[1] for row in ROWS}
+    assert inner[Row("wide", 16)] < inner[Row("composable", 8)] < inner[Row("plain", 8)] == 192
+    assert inner[Row("multi-query", 8)] > inner[Row("grouped", 8)] > 192
+
+
+def test_a_feed_forward_part_gives_no_more_than_it_has() -> None:
+    # Heads twice as wide have 4 * 64 * 64 + 3 * 64 numbers more, those of 128 features; 64 must stay.
+    setting = Setting(64, 2, 128)
+    plain, wide = (model_of(row, setting, 0) for row in (Row("plain", 8), Row("wide", 16)))
+    assert attention_layers(Row("wide", 16), 64, 2, 128, 0.0)[1] == 64
+    assert parameters(wide) - parameters(plain) == 2 * (4 * 64 * 64 + 3 * 64 - 64 * 129)
 
 
 def test_rows_differ_in_their_attention_only() -> None:
