@@ -1,4 +1,4 @@
-"""The recorded leaderboard: what is read, what counts as a difference, and its table while rows are missing."""
+"""The recorded leaderboard: what is read, what counts as a difference, its table while rows are missing."""
 
 from __future__ import annotations
 
