@@ -3,6 +3,7 @@
 from mha_course.plots.bars import bars
 from mha_course.plots.blocks import blocks
 from mha_course.plots.head_grid import head_grid
+from mha_course.plots.head_meeting import head_meeting
 from mha_course.plots.heatmap import heatmap
 from mha_course.plots.layer_map import layer_map
 from mha_course.plots.lines import lines
@@ -20,6 +21,7 @@ __all__ = [
     "bars",
     "blocks",
     "head_grid",
+    "head_meeting",
     "heatmap",
     "layer_map",
     "lines",
