@@ -60,6 +60,6 @@ def _kept(task: str, variant: str) -> Row:
 
 
 def _filled(model: nn.Module, file: str) -> nn.Module:
-    numbers = {name: tensor.to(torch.float32) for name, tensor in load_file(data_path(f"models/{file}")).items()}
-    model.load_state_dict(numbers)
+    kept = load_file(data_path(f"models/{file}"))
+    model.load_state_dict({name: tensor.to(torch.float32) for name, tensor in kept.items()})
     return model.requires_grad_(False).eval()

@@ -7,7 +7,7 @@ the feed-forward part: a variant with a smaller attention layer gets a wider one
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -22,7 +22,7 @@ from mha_course.models.gloss_model import GlossModel, GlossSizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.gloss_batches import NO_ANSWER, GlossData
 from mha_course.training.record_gates import in_batches
-from mha_course.training.train_gloss import Recipe, accuracy, train_gloss
+from mha_course.training.train_gloss import Recipe, Step, accuracy, train_gloss
 from mha_course.variants.line_up import cached_numbers, variant
 from mha_course.variants.mixture_of_heads import balance_losses
 
@@ -97,6 +97,28 @@ def attention_layers(
     return layers, max(d_model, d_ff + round(spare / (2 * d_model + 1)))
 
 
+def train_row(
+    model: GlossModel, setting: Setting, seed: int, data: GlossData, tested: GlossData
+) -> Iterator[tuple[Step, float | None]]:
+    """Train the model in place; stop asking, and it stops.
+
+    Yields: what every update found, with the held-out loss every `setting.look` updates, else None."""
+    with balance_losses(model) as balances:
+
+        def added() -> Tensor:
+            mean = torch.stack(balances).mean() if balances else torch.zeros(())
+            balances.clear()
+            return BALANCE * mean
+
+        for step in train_gloss(model, data, setting.recipe, seed, added=added):
+            loss = None
+            if step.number % setting.look == 0:
+                loss = round(held_out_loss(model, tested), 4)
+                balances.clear()
+                model.train()
+            yield step, loss
+
+
 def run_row(
     row: Row,
     setting: Setting,
@@ -114,19 +136,7 @@ def run_row(
     processor time.
     """
     model, start = model_of(row, setting, seed), time.process_time()
-    losses = []
-    with balance_losses(model) as balances:
-
-        def added() -> Tensor:
-            mean = torch.stack(balances).mean() if balances else torch.zeros(())
-            balances.clear()
-            return BALANCE * mean
-
-        for step in train_gloss(model, data, setting.recipe, seed, added=added):
-            if step.number % setting.look == 0:
-                losses.append(round(held_out_loss(model, tested), 4))
-                balances.clear()
-                model.train()
+    losses = [loss for _, loss in train_row(model, setting, seed, data, tested) if loss is not None]
     seconds = time.process_time() - start
     if keep is not None:
         keep(model)

@@ -17,6 +17,7 @@ from mha_course.models.leaderboard_records import (
     steps_in_words,
     table,
 )
+from mha_course.models.leaderboard_rows import difference_of
 from mha_course.training.leaderboard import ROWS, Row, Setting
 from mha_course.training.train_digits import DIGIT_ROWS, DigitSetting
 
@@ -102,6 +103,15 @@ def test_a_difference_above_the_spread_has_a_size_and_a_direction(record: Path) 
     assert [row.row.variant for row in leaderboard("digits", record)] == ["mixture", "plain"]
 
 
+def test_steps_and_seconds_are_compared_by_the_same_rule(record: Path) -> None:
+    plain, talking = recorded_row("plain", path=record), recorded_row("talking", path=record)
+    assert difference(talking, plain, "steps").words == "not reached with every seed"
+    # 30 s and 10 s against twice 10 s: means of 20 and 10, a spread of 20.
+    assert difference(talking, plain, "seconds").words == "no difference"
+    assert difference_of((100, 150), (300, 400), "steps").words == "faster by 225 steps"
+    assert difference_of((9.0, 9.5), (4.0, 4.25), "seconds").words == "longer by 5.1 s"
+
+
 def test_the_digits_costs_are_counted(record: Path) -> None:
     plain, mixture = (recorded_row(name, task="digits", path=record) for name in ("plain", "mixture"))
     d, n, d_ff = 32, 16, 128
@@ -119,7 +129,7 @@ def test_what_cannot_be_asked_is_told(record: Path) -> None:
     gloss, digits = recorded_row("plain", path=record), recorded_row("plain", task="digits", path=record)
     with pytest.raises(ValueError, match="two tasks"):
         difference(gloss, digits)
-    with pytest.raises(ValueError, match="'loss' for the gloss"):
+    with pytest.raises(ValueError, match="measure='right'.*for the gloss"):
         difference(gloss, gloss, "right")
 
 
