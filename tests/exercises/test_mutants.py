@@ -120,6 +120,14 @@ IN_ONE: dict[str, dict[str, str]] = {
     "finish_steps": {
         r"^done = .*\| 0 -> -?1$": "every place of the list is written to",
     },
+    "two_stage_gates": {
+        r"^return torch\.cat.* \| 1 -> -1$": "of two shares, the first are those before the last",
+    },
+    "balance_loss": {
+        r"\(0, 1\) -> \(1, 0\)$": "axes that are averaged have no order",
+        r"shape\[-1\].* \| probabilities -> (chosen|p|f)$": "all end in the axis of routed heads",
+        r"to\(probabilities\.dtype\).* \| probabilities -> p$": "a mean has the dtype of what it is made of",
+    },
     "gated_output": {
         r"\.flatten\(2\).* \| 2 -> -2$": "of four axes, axis 2 and axis -2 are the same",
     },

@@ -1,0 +1,23 @@
+"""Calls of lesson 15's exercises at sizes that hypothesis draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mha_course.exercises.lessons.lesson_15_mixture import drawn_load, drawn_routers
+
+
+def _gates(s: Any) -> tuple[Any, ...]:
+    routed = s.d_v + 2
+    routers = drawn_routers(s.g, s.d_model, s.h, routed, 2)
+    return s.tensor(s.b, s.n, s.d_model), *routers, 2 + s.m % (routed - 2)
+
+
+def _load(s: Any) -> tuple[Any, ...]:
+    return drawn_load(s.g, s.b, s.n, s.h + 1, 1 + s.m % s.h)
+
+
+CALLS_15 = {
+    "two_stage_gates": _gates,
+    "balance_loss": _load,
+}
