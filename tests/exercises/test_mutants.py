@@ -143,6 +143,17 @@ IN_ONE: dict[str, dict[str, str]] = {
     "prune_heads": {
         r"flatten\(1\) \| 1 -> -1$": "a matrix has two axes: axis 1 and axis -1 are the same",
     },
+    "content_bias": {
+        r"unflatten\(1, .* \| 1 -> -1$": "a matrix has two axes: axis 1 and axis -1 are the same",
+    },
+    "pattern_width": {
+        r"scores\.mean\(.* -> scores\.mean\(dim=-1, keepdim=True\) - scores$": "a rank has no sign",
+        r"mean\(dim=-1.*\| (-1 -> 1|1 -> -1)$": "a map has two axes: axis 1 and axis -1 are the same",
+        r"^return int\(.* -> torch\.linalg.*atol=1e-09\)$": "a whole number in a tensor counts",
+        r" -> torch\.linalg\.matrix_rank\(shifted\)$": "PyTorch's own tolerance does as well",
+        r"1e-09 -> (-1e-09|-0\.9.*|0)$": "a tolerance of 0 or less stands for PyTorch's own",
+        r"1e-09 -> 2e-09$": "singular values are far above that, or rounding",
+    },
     "flop_count": {
         r"\| (weighted_sum -> scores|scores -> weighted_sum)$": "scores and weighted sum cost the same",
     },

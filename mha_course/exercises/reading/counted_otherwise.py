@@ -120,10 +120,10 @@ def no_sum(
 def _idle(call: Call, names: Sequence[str]) -> list[str]:
     """The sizes (h apart, which cancels out) that make no difference."""
     more = () if "n" in names else (True,)
-    base = {"n": 5, "d_model": 48, "h": 4}
+    base = {"n": 5, "d_model": 48, "h": 4, "width": 24}
     first = _value(call((*(base[name] for name in names), *more)))
     idle = []
-    for name, other in (("n", 9), ("d_model", 96)):
+    for name, other in (("n", 9), ("d_model", 96), ("width", 72)):
         if first is not None and name in names:
             sizes = base | {name: other}
             if _value(call((*(sizes[n] for n in names), *more))) == first:

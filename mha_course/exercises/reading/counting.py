@@ -19,13 +19,13 @@ from mha_course.exercises.outcome import Outcome
 Terms = dict[tuple[int, ...], Fraction]
 
 # Every d_model of the grid can be split by every h of it.
-_GRID = {"n": (1, 2, 3, 5), "d_model": (12, 24, 36, 60), "h": (1, 2, 3, 4, 6)}
-_LOWEST = {"n": 0, "d_model": 0, "h": -2}
+_GRID = {"n": (1, 2, 3, 5), "d_model": (12, 24, 36, 60), "h": (1, 2, 3, 4, 6), "width": (12, 24, 48)}
+_LOWEST = {"n": 0, "d_model": 0, "h": -2, "width": 0}
 _ELSEWHERE = (
-    {"n": 7, "d_model": 40, "h": 5},
-    {"n": 11, "d_model": 56, "h": 7},
-    {"n": 4, "d_model": 30, "h": 10},
-    {"n": 8, "d_model": 48, "h": 4},
+    {"n": 7, "d_model": 40, "h": 5, "width": 20},
+    {"n": 11, "d_model": 56, "h": 7, "width": 28},
+    {"n": 4, "d_model": 30, "h": 10, "width": 50},
+    {"n": 8, "d_model": 48, "h": 4, "width": 16},
 )
 
 

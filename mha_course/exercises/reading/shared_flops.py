@@ -1,0 +1,111 @@
+"""What a wrong `collaborative_flops` counts: projections, scores, and what is no matrix product."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+
+from mha_course.exercises.evidence import Evidence, Finding
+from mha_course.exercises.reading.counted_otherwise import (
+    Call,
+    no_sum,
+    times_too_much,
+    whatever_the_sizes,
+    written_as_xor,
+)
+from mha_course.exercises.reading.counting import (
+    Terms,
+    common_factor,
+    exchanged,
+    in_symbols,
+    product_in_symbols,
+    read_count,
+)
+
+_SIZES = ("n", "d_model", "h", "width")
+_PROJECTIONS, _SCORES = (1, 1, 0, 1), (2, 0, 1, 1)
+_RIGHT: Terms = {_PROJECTIONS: Fraction(4), _SCORES: Fraction(2)}
+_LOOK = "every matrix product up to the scores: its three sides, and how often it is made."
+
+# What stands for no such product, by the exponents of (n, d_model, h, width).
+_OTHER = {
+    (1, 2, 0, 0): "projections from d_model to d_model: W_Q and W_K go to the shared features",
+    (2, 1, 0, 0): "the scores of plain heads",
+    (2, 1, 1, 0): "scores with d_model features a head: there are `width` of them",
+    (2, 0, 0, 1): "scores once for all heads: each head works in all shared features",
+    (2, 0, -1, 1): "scores of width / h features, once",
+    (1, 1, 1, 1): "projections for every head: all heads share them",
+    (1, 1, -1, 1): "a head's share of the projections: they are made once, at full width",
+    (0, 1, 0, 1): "the projections of a single token, or the numbers in W_Q and W_K",
+    (0, 0, 1, 1): "the numbers in M",
+    (1, 0, 1, 1): "the weighing of features by M, or the scores of one query",
+    (2, 0, 1, 0): "one operation or more for each score: no matrix product",
+    (2, 0, 0, 0): "operations for each pair of tokens, without a width",
+    (1, 0, 0, 1): "operations for each number of a query or key: no matrix product",
+    (2, 0, 1, 2): "the width twice: a score is a sum of `width` products",
+    (1, 0, 1, 2): "n and the width have changed places in the scores",
+    (1, 0, 0, 2): "projections from `width` to `width`: they start at d_model",
+    (2, 0, 2, 1): "h twice",
+}
+
+
+def read_shared_flops(evidence: Evidence, i: int, call: Call) -> Finding | None:
+    """A wrong count in words: which of the two parts is missing or counted otherwise, and what is there."""
+    if evidence.got[i].leaves[0].dtype == torch.bool:
+        return None
+    xor = written_as_xor(call)
+    if xor:
+        return xor
+    count = read_count(call, _SIZES)
+    if count is None:
+        return no_sum(evidence, call, _SIZES, None, "")
+    have = count.as_dict()
+    if have == _RIGHT:
+        return None
+    found = whatever_the_sizes((have,)) or _at_once(have)
+    found = found or Finding("counted-otherwise", _in_parts(have), look=_LOOK)
+    tail = f" As a formula: `{in_symbols(have, _SIZES)}`." if any(any(key) for key in have) else ""
+    tail += "" if count.whole else " And it is a float; a count is a whole number."
+    return Finding(found.id, f"{found.says}{tail}", look=found.look)
+
+
+def _at_once(have: Terms) -> Finding | None:
+    """A single slip that explains the whole count."""
+    pair = exchanged(have, _RIGHT, _SIZES)
+    if pair:
+        says = f"{pair[0]} and {pair[1]} have changed places."
+        return Finding("sizes-exchanged", says, look="the order of the arguments.")
+    factor = common_factor(have, _RIGHT)
+    if factor:
+        says = times_too_much(*factor, _SIZES)
+        if factor[1] == 2 and not any(factor[0]):
+            says += " A multiply-add is two operations, not four; and one sentence is asked for."
+        return Finding("all-times", says, look="a factor in front of all of it.")
+    return None
+
+
+def _in_parts(have: Terms) -> str:
+    said = []
+    for key, part in ((_PROJECTIONS, "projections"), (_SCORES, "scores")):
+        c, wanted = have.get(key, Fraction(0)), _RIGHT[key]
+        right = product_in_symbols(key, _SIZES, wanted)
+        if not c:
+            said.append(f"The {part}, `{right}`, are missing.")
+        elif c != wanted:
+            there = product_in_symbols(key, _SIZES, c)
+            said.append(f"The {part} are counted as `{there}`. They take `{right}`.")
+    if len(said) == 0:
+        said.append("Projections and scores are right.")
+    for key, c in have.items():
+        if key in _RIGHT:
+            continue
+        what = _OTHER.get(key)
+        if c < 0:
+            what = "something is subtracted"
+        elif not any(key):
+            what = "a number that is there whatever the sizes are"
+        elif what is None:
+            what = f"no matrix product up to the scores has the sides {product_in_symbols(key, _SIZES)}"
+        said.append(f"`{product_in_symbols(key, _SIZES, c)}` should not be there ({what}).")
+    return " ".join(said)
