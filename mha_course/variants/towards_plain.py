@@ -30,7 +30,8 @@ class NearPlain:
 
     layer, plain: the two. x (2, n, d_model): what both read. output_difference: the largest |difference| of
     two numbers of their outputs; gradient_difference: of two gradients of a shared parameter, for a loss that
-    weighs every output. maps, plain_maps (h, n, n): what the values of the first sentence are summed with.
+    weighs every output. maps, plain_maps (h, n, n): what the values of the first sentence are summed with,
+    gates included.
     moving: the numbers that t moves, as matrices by name; words: at which of them the two layers are equal.
     """
 
@@ -100,6 +101,8 @@ def towards_plain(
     with torch.no_grad():
         apart = float((layer(x) - plain(x)).abs().max())
         maps = trace.composed_weights if isinstance(trace, ComposedTrace) else trace.weights
+        if isinstance(layer, MixtureOfHeads):
+            maps = maps * layer.routing(x).gates.transpose(1, 2)[..., None]
         return NearPlain(
             name,
             float(t),

@@ -46,7 +46,13 @@ def test_differences_and_maps_are_those_of_the_two_layers(name: str) -> None:
         trace = found.layer.trace(found.x)
     assert found.output_difference == pytest.approx(apart.item())
     summed = trace.composed_weights if isinstance(found.layer, ComposedAttention) else trace.weights
+    if name == "mixture":
+        summed = summed * found.layer.routing(found.x).gates.transpose(1, 2)[..., None]
     assert torch.equal(found.maps, summed[0]) and found.maps.shape == (H, N, N)
+    values = torch.nn.functional.linear(found.x[:1], found.layer.w_v.weight)
+    if name not in ("grouped", "overlapping"):
+        heads = found.maps @ values.view(N, H, -1).transpose(0, 1)
+        assert torch.allclose(heads, trace.heads[0], atol=1e-12)
     q, k = (part(found.x).view(2, N, H, -1).transpose(1, 2) for part in (found.plain.w_q, found.plain.w_k))
     expected = masked_softmax(q @ k.transpose(-1, -2) / (D_MODEL / H) ** 0.5)[0]
     assert torch.allclose(found.plain_maps, expected, atol=1e-12)
