@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mha_course.exercises.lessons.lesson_15_composed import drawn_composition, drawn_talk
 from mha_course.exercises.lessons.lesson_15_mixture import drawn_load, drawn_routers
 
 
@@ -20,4 +21,6 @@ def _load(s: Any) -> tuple[Any, ...]:
 CALLS_15 = {
     "two_stage_gates": _gates,
     "balance_loss": _load,
+    "talk": lambda s: drawn_talk(s.g, s.b, s.h, s.n, s.m),
+    "composition_matrices": lambda s: drawn_composition(s.g, s.n, s.m, s.h, s.d_k),
 }
