@@ -8,6 +8,7 @@ from mha_course.plots.heatmap import heatmap
 from mha_course.plots.layer_map import layer_map
 from mha_course.plots.lines import lines
 from mha_course.plots.matrices import matrices, matrix
+from mha_course.plots.patch_attention import patch_attention
 from mha_course.plots.picture import Picture
 from mha_course.plots.points import points
 from mha_course.plots.role_map import role_map
@@ -27,6 +28,7 @@ __all__ = [
     "lines",
     "matrices",
     "matrix",
+    "patch_attention",
     "points",
     "role_map",
     "roofline",

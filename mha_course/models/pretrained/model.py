@@ -61,6 +61,11 @@ class PretrainedModel:
         return self._runner.family
 
     @property
+    def network(self) -> torch.nn.Module:
+        """The library's model itself, to look into its weights."""
+        return self._runner.model
+
+    @property
     def n_layers(self) -> int:
         """Layers with attention; of an encoder-decoder, those of its encoder."""
         return self._runner.shape[0]
