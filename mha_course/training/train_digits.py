@@ -59,8 +59,12 @@ def digit_model_of(row: Row, setting: DigitSetting, seed: int) -> DigitModel:
     return model
 
 
-def train_digits(model: DigitModel, setting: DigitSetting, seed: int) -> Iterator[float]:
-    """Train the model in place and yield the loss of every update; stop asking, and it stops."""
+def train_digits(
+    model: DigitModel, setting: DigitSetting, seed: int, balance: float = BALANCE
+) -> Iterator[float]:
+    """Train the model in place and yield the loss of every update; stop asking, and it stops.
+
+    balance: the factor of a mixture's balance loss."""
     images, digits, _, _ = digit_split(setting)
     g = torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(model.parameters(), setting.rate, weight_decay=setting.weight_decay)
@@ -71,7 +75,7 @@ def train_digits(model: DigitModel, setting: DigitSetting, seed: int) -> Iterato
             chosen = torch.randint(len(digits), (setting.batch,), generator=g)
             balances.clear()
             loss = F.cross_entropy(model(images[chosen]), digits[chosen])
-            added = BALANCE * torch.stack(balances).mean() if balances else 0.0
+            added = balance * torch.stack(balances).mean() if balances else 0.0
             optimiser.zero_grad(set_to_none=True)
             (loss + added).backward()
             optimiser.step()
