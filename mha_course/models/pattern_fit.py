@@ -31,6 +31,16 @@ def fit_pattern(wanted: Tensor, d_k: int, seeds: int = 3) -> tuple[float, Tensor
     Raises: ValueError for a width below 1 and for a pattern with zeros or rows that don't sum to 1.
     Source: the question is that of Bhojanapalli et al. 2020, "Low-Rank Bottleneck in Multi-head Attention".
     """
+    divergence, scores = fit_scores(wanted, d_k, seeds)
+    return divergence, scores.softmax(dim=-1)
+
+
+def fit_scores(wanted: Tensor, d_k: int, seeds: int = 3) -> tuple[float, Tensor]:
+    """The head of `fit_pattern` by its scores (n_q, n_k), of rank d_k at most, in place of its weights.
+
+    Weights of a sharp head can round to 0, and then their scores are lost.
+    Returns: the divergence and the scores. Raises: ValueError as `fit_pattern`.
+    """
     if d_k < 1 or seeds < 1:
         raise ValueError(f"d_k={d_k} and seeds={seeds} must be at least 1.")
     wanted = wanted.detach().double()
@@ -69,4 +79,4 @@ def _search(wanted: Tensor, d_k: int, seed: int) -> tuple[float, Tensor]:
         optimiser.step(step)
     with torch.no_grad():
         # Rounding can leave a divergence of -1e-17, which would read as better than equal.
-        return max(divergence().item(), 0.0), scaled_scores(q, k).softmax(dim=-1)
+        return max(divergence().item(), 0.0), scaled_scores(q, k)

@@ -19,6 +19,7 @@ _HOMES = {
     "HeadsForming": "heads_forming",
     "Leaderboard": "leaderboard",
     "LiveTraining": "live_training",
+    "LowRank": "low_rank",
     "OutputMixer": "output_mixer",
     "PositionHead": "position_head",
     "PruningReplay": "pruning_replay",

@@ -33,7 +33,7 @@ class EqualsPlain(CourseWidget):
     """
 
     js = ("svg_pieces.js", "cell_tips.js", "shaded_matrix.js", "distance_chart.js", "equals_plain.js")
-    css = ("pieces.css", "cost_pieces.css", "equals_plain.css")
+    css = ("pieces.css", "cost_pieces.css", "shaded_matrix.css", "equals_plain.css")
     root = "mha-near"
     settings = ("t", "option")
 

@@ -81,7 +81,7 @@ function render({ model, el }) {
         tip: (r, c, value) => `${one.rows} ${r + 1}, ${one.block > 1 ? `feature ${c + 1}` : `head ${c + 1}`}: ${numberText(value, 3)}`,
       }, tips);
       tips.roam(svg);
-      const scale = matrixScale(max, one.values.flat().some((v) => v < 0), theme);
+      const scale = matrixScale(max, one.values.flat().some((v) => v < 0) ? "signed" : "above", theme);
       return node("div", { class: "mha-near-one" }, node("div", { class: "mha-label" }, one.name), svg, scale);
     });
     moving.replaceChildren(...boxes);
@@ -100,7 +100,7 @@ function render({ model, el }) {
     const room = widthOf(maps, 838);
     const across = room < 520 && h > 4 ? 4 : h;
     const cell = Math.max(5, Math.min(18, Math.floor((room - 100 - across * 14) / across / n)));
-    legend.replaceChildren(node("span", { class: "mha-label" }, "what the values are summed with"), node("span", { class: "mha-note" }, "query ↓  key →"), matrixScale(max, signed, theme));
+    legend.replaceChildren(node("span", { class: "mha-label" }, "what the values are summed with"), node("span", { class: "mha-note" }, "query ↓  key →"), matrixScale(max, signed ? "signed" : "weights", theme));
     const rows = [[model.get("variant"), "variant", found.maps], ["plain", "plain", found.plain_maps]].map(([label, key, all]) =>
       node("div", { class: "mha-near-strip" }, node("span", { class: "mha-label" }, label), ...all.map((values, i) => {
         const svg = svgNode("svg", { role: "img", tabindex: 0, "data-map": `${key}-${i + 1}`, "aria-label": `${key === "plain" ? "plain head" : "head"} ${i + 1}, map of ${n} queries and ${n} keys; arrow keys walk over the cells` });

@@ -56,10 +56,11 @@ function matrixNumber(value) {
   return text.endsWith(".0") ? text.slice(0, -2) : text;
 }
 
-// The scale of a matrix: its two ends, and the shades between.
-function matrixScale(max, signed, theme) {
-  const stops = Array.from({ length: 13 }, (_, i) => (signed ? signedColour(i - 6, 6, theme) : weightColour(i / 12, theme)));
+// The scale of a matrix: its two ends, and the shades between. kind: "weights", "signed", or "above" for the upper arm alone.
+function matrixScale(max, kind, theme) {
+  const shade = { weights: (i) => weightColour(i / 12, theme), signed: (i) => signedColour(i - 6, 6, theme), above: (i) => signedColour(i, 12, theme) }[kind];
   const bar = node("span", { class: "mha-matrix-scale" });
-  bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-  return node("span", { class: "mha-note mha-matrix-legend" }, signed ? numberText(-max, 1) : "0", bar, signed || max !== 1 ? numberText(max, 1) : "1");
+  bar.style.background = `linear-gradient(to right, ${Array.from({ length: 13 }, (_, i) => shade(i)).join(", ")})`;
+  const end = max === 1 ? "1" : numberText(max, max < 0.095 ? 3 : max < 0.995 ? 2 : 1);
+  return node("span", { class: "mha-note mha-matrix-legend" }, kind === "signed" ? MINUS + end : "0", bar, end);
 }
