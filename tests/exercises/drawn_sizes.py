@@ -15,6 +15,7 @@ from mha_course.exercises.lessons.lesson_04_heads import projected
 from mha_course.exercises.lessons.lesson_11_resemblance import drawn_distances, drawn_orders
 from mha_course.exercises.lessons.lesson_12_guesses import drawn_maps
 from mha_course.exercises.lessons.lesson_12_learned import drawn_noise
+from tests.exercises.drawn_sizes_14 import CALLS_14
 from tests.exercises.drawn_sizes_15 import CALLS_15
 
 Arguments = tuple[Any, ...]
@@ -288,5 +289,6 @@ CALLS: dict[str, Call] = {
     "partial_outputs": _devices,
     "finish_steps": lambda s: (torch.randint(1, 8, (s.n + s.m,), generator=s.g).tolist(), s.h),
     "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),
+    **CALLS_14,
     **CALLS_15,
 }

@@ -93,7 +93,8 @@ WIDTH_MISTAKES = (
     Mistake(
         "weights-centred",
         _with(scores=as_it_is),
-        "The rows are shifted, but of the weights. Scores are their logarithms.",
+        "The rows are shifted, but of the weights (or of something else that has full rank). Scores are the "
+        "logarithms.",
         "what turns weights back into scores.",
     ),
     Mistake(

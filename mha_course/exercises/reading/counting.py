@@ -46,13 +46,14 @@ class Count:
 
 
 def read_count(
-    call: Callable[[tuple[Any, ...]], Outcome], names: tuple[str, ...], *more: Any
+    call: Callable[[tuple[Any, ...]], Outcome], names: tuple[str, ...], *more: Any, points: int = 5
 ) -> Count | None:
     """The count as a polynomial in the sizes `names`; None when it is none, or stops somewhere.
 
-    call: the answer, called with the sizes in this order and `more` behind them.
+    call: the answer, called with the sizes in this order and `more` behind them. points: how many values of
+    each width are tried at most, one more than the highest power that can be found.
     """
-    axes = [_GRID[name] for name in names]
+    axes = [_GRID[name][: points if name in ("d_model", "width") else None] for name in names]
     whole, values = True, []
     for sizes in itertools.product(*axes):
         seen = _number(call((*sizes, *more)))
@@ -60,7 +61,7 @@ def read_count(
             return None
         values.append(seen[0])
         whole = whole and seen[1]
-    terms = _interpolated(values, names)
+    terms = _interpolated(values, names, axes)
     for elsewhere in _ELSEWHERE:
         sizes = tuple(elsewhere[name] for name in names)
         seen = _number(call((*sizes, *more)))
@@ -153,12 +154,12 @@ def _number(out: Outcome) -> tuple[Fraction, bool] | None:
     return Fraction(value).limit_denominator(10_000), False
 
 
-def _interpolated(values: list[Fraction], names: tuple[str, ...]) -> Terms:
+def _interpolated(values: list[Fraction], names: tuple[str, ...], axes: Sequence[tuple[int, ...]]) -> Terms:
     """Coefficients from the values on the full grid: one size after the other."""
-    lengths = [len(_GRID[name]) for name in names]
+    lengths = [len(axis) for axis in axes]
     table = {key: v for key, v in zip(itertools.product(*map(range, lengths)), values, strict=True) if v}
     for axis, name in enumerate(names):
-        solve, new = _solved(name), {}
+        solve, new = _solved(axes[axis], _LOWEST[name]), {}
         for key, value in table.items():
             for power in range(lengths[axis]):
                 to = (*key[:axis], power, *key[axis + 1 :])
@@ -169,9 +170,8 @@ def _interpolated(values: list[Fraction], names: tuple[str, ...]) -> Terms:
 
 
 @functools.cache
-def _solved(name: str) -> tuple[tuple[Fraction, ...], ...]:
+def _solved(points: tuple[int, ...], low: int) -> tuple[tuple[Fraction, ...], ...]:
     """The inverse of the matrix of powers of a size's grid: row = power, column = place on the grid."""
-    points, low = _GRID[name], _LOWEST[name]
     count = len(points)
     rows = [
         [Fraction(x) ** (low + p) for p in range(count)] + [Fraction(int(i == j)) for j in range(count)]

@@ -104,7 +104,7 @@ _RECIPE = Recipe(
         _slot("count", "what is counted.", _COUNTS),
         _slot("finish", "what is done to the number.", _FINISHES),
     ),
-    lambda: ((_drawn(9, 7, 4),), (_drawn(6, 11, 1),), (_drawn(7, 7, 2),)),
+    lambda: ((_drawn(9, 7, 4),), (_drawn(6, 11, 3),), (_drawn(7, 7, 2),)),
 )
 
 
