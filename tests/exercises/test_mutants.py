@@ -128,6 +128,14 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"shape\[-1\].* \| probabilities -> (chosen|p|f)$": "all end in the axis of routed heads",
         r"to\(probabilities\.dtype\).* \| probabilities -> p$": "a mean has the dtype of what it is made of",
     },
+    "circuits": {
+        r"unflatten\(1, .* \| 1 -> -1$": "a matrix has two axes: axis 1 and axis -1 are the same",
+    },
+    "clear_difference": {
+        r"dim=1.* \| 1 -> -1$": "losses have two axes: axis 1 and axis -1 are the same",
+        r"maximum\(.* -> torch\.maximum\(plain\.": "the larger one of two has no order",
+        r"< limit -> gap\.abs\(\) <= limit$": "no difference is the spread to the last digit",
+    },
     "gated_output": {
         r"\.flatten\(2\).* \| 2 -> -2$": "of four axes, axis 2 and axis -2 are the same",
     },
