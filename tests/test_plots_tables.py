@@ -104,6 +104,12 @@ def test_row_labels_go_to_every_table_with_as_many_rows() -> None:
     assert texts.count("old") == 2 and texts.count("cat") == 2
 
 
+def test_column_labels_go_to_every_table_with_as_many_columns() -> None:
+    tables = {"P": torch.zeros(5, 2), "Q": torch.ones(4, 3), "R": torch.zeros(6, 2)}
+    texts = words_in(plots.matrices(tables, column_labels=["head 1", "head 2"]))
+    assert texts.count("head 1") == 2 and texts.count("head 2") == 2
+
+
 def test_scale_without_negative_numbers_starts_at_zero() -> None:
     assert "−3" not in words_in(plots.matrix([[0, 3], [1, 2]]))
     assert "−3" in words_in(plots.matrix([[0, 3], [-1, 2]]))

@@ -58,11 +58,13 @@ def matrices(
     row_labels: Sequence[str] | None = None,
     decimals: int | None = None,
     vmax: float | None = None,
+    column_labels: Sequence[str] | None = None,
 ) -> Picture:
     """Draw several tables beside each other on one scale, with signs such as "·" and "=" between them.
 
-    tables: name -> values (rows, columns). between: one sign for every gap, or one for each. row_labels: for
-    every table with as many rows. Raises: ValueError as `matrix`, or when signs and gaps don't fit.
+    tables: name -> values (rows, columns). between: one sign for every gap, or one for each. row_labels,
+    column_labels: for every table with as many rows, or columns. Raises: ValueError as `matrix`, or when
+    signs and gaps don't fit.
     """
     if not tables:
         raise ValueError("tables must hold at least one table.")
@@ -79,7 +81,7 @@ def matrices(
         _Table(
             tables[name],
             row_labels if row_labels is not None and rows == len(row_labels) else None,
-            None,
+            column_labels if column_labels is not None and columns == len(column_labels) else None,
             numbers,
             None,
             None,

@@ -131,8 +131,12 @@ class EqualsPlain(CourseWidget):
         from mha_course.plots import matrices
 
         found = self.near()
+        heads = [f"head {i + 1}" for i in range(found.layer.h)]
+        tokens = [f"token {i + 1}" for i in range(self._sizes["n"])]
         return matrices(
             dict(found.moving),
+            row_labels=tokens if self._name == "mixture" else heads,
+            column_labels=heads,
             title=f"{TOLD[self._name].title}, t = {self.t:g}",
             note=f"Largest difference of an output {size_in_words(found.output_difference)}, of a gradient "
             f"{size_in_words(found.gradient_difference)}. {self.told['equal']}",

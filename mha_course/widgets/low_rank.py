@@ -115,7 +115,16 @@ class LowRank(CourseWidget):
         tables = {"wanted": head.wanted, f"nearest, d_k = {self.d_k}": head.weights}
         note = f"Rows are queries, columns keys. Divergence {numerals.number(head.divergence)} nats."
         title = f"What a head of width {self.d_k} can look like: {self.pattern}"
-        return matrices(tables, title=title, note=note, decimals=2, vmax=1.0).png()
+        places = [str(i + 1) for i in range(N)]
+        return matrices(
+            tables,
+            title=title,
+            note=note,
+            row_labels=places,
+            column_labels=places,
+            decimals=2,
+            vmax=1.0,
+        ).png()
 
     def _in_words(self, head: NearestHead, needed: int, ranks: Mapping[str, int]) -> str:
         softmax = (

@@ -98,7 +98,7 @@ function render({ model, el }) {
     const signed = numbers.some((v) => v < -0.0005);
     const max = signed || numbers.some((v) => v > 1.0005) ? Math.max(...numbers.map(Math.abs)) : 1;
     const room = widthOf(maps, 838);
-    const across = room < 520 && h > 4 ? 4 : h;
+    const across = room < 640 && h > 4 ? 4 : h;
     const cell = Math.max(5, Math.min(18, Math.floor((room - 100 - across * 14) / across / n)));
     legend.replaceChildren(node("span", { class: "mha-label" }, "what the values are summed with"), node("span", { class: "mha-note" }, "query ↓  key →"), matrixScale(max, signed ? "signed" : "weights", theme));
     const rows = [[model.get("variant"), "variant", found.maps], ["plain", "plain", found.plain_maps]].map(([label, key, all]) =>

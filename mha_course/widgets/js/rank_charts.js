@@ -22,8 +22,7 @@ function rankFrame(svg, width) {
 
 function natsText(value) {
   if (value < 1e-12) return "0";
-  if (value >= 0.0995) return value.toFixed(2);
-  return value >= 0.00095 ? value.toFixed(3) : "<0.001";
+  return value >= 0.0095 ? value.toFixed(2) : "<0.01"; // there is no room for more; the tooltip has it
 }
 
 function divergenceBars(svg, { divergence, d_k: now, needed }, width, tips) {
@@ -58,7 +57,6 @@ function singularDots(svg, { values, rounding, limit, words }, width, tips) {
   const ground = hatched({ x: left, y: level, width: width - right - left, height: floor - level });
   ground.setAttribute("data-part", "rounding");
   svg.append(ground);
-  svgText(svg, left + 6, floor - 6, "as good as 0", "mha-rank-said", "start");
   for (const power of [0, -5, -10, -15]) {
     line(left, y(10 ** power), width - right, y(10 ** power), "mha-rank-grid");
     svgText(svg, left - 6, y(10 ** power) + 4, rankPower(power), "mha-rank-tick", "end");
@@ -77,7 +75,7 @@ function singularDots(svg, { values, rounding, limit, words }, width, tips) {
     svg.append(dot);
     svgText(svg, middle, floor + 15, String(i + 1), "mha-rank-tick");
   });
-  svgText(svg, (left + width - right) / 2, RANK_HEIGHT - 6, "singular value number", "mha-rank-tick");
+  svgText(svg, (left + width - right) / 2, RANK_HEIGHT - 6, "its number; hatched: as good as 0", "mha-rank-tick");
 }
 
 function rankPower(exponent) {

@@ -3,7 +3,7 @@
 // shadedMatrix(svg, spec, tips) draws spec = { values, cell, theme, max, signed, numbers, rowChips, columnChips, block,
 //   rowTexts, columnTexts, tip } anew:
 //   values    rows of numbers; max the size of the strongest shade; signed whether the scale has two arms
-//   cell      side of a cell in px; tall its height, if another; numbers whether they are written (from 22 px on)
+//   cell      side of a cell in px; tall its height, if another; numbers whether they are written where all fit
 //   rowChips, columnChips   heads, from 0, named by chips beside rows and above (blocks of) columns; block columns a chip
 //   rowTexts, columnTexts   names in words in place of chips
 //   tip(r, c, value)        what a cell answers to pointer and arrow keys
@@ -26,11 +26,13 @@ function shadedMatrix(svg, spec, tips) {
   svg.style.height = `${height}px`;
   svg.dataset.width = String(width);
   const gap = cell >= 8 ? 1 : 0;
+  // All numbers or none: an empty cell would be read as 0.
+  const written = spec.numbers && values.flat().every((value) => 6.3 * matrixNumber(value).length + 2 <= cell);
   values.forEach((row, r) => row.forEach((value, c) => {
     const fill = signed ? signedColour(value, max, theme) : Math.abs(value) < 0.004 ? colour("surface", theme) : weightColour(value / max, theme);
     const [x, y] = [left + c * cell, top + r * tall];
     svg.append(paintedCell({ x, y, width: cell - gap, height: tall - gap }, fill, tips, spec.tip ? spec.tip(r, c, value) : null));
-    if (!spec.numbers || cell < 22) return;
+    if (!written) return;
     const text = svgText(svg, x + cell / 2, y + tall / 2 + 4, matrixNumber(value), "mha-matrix-number");
     text.style.fill = textOn(fill);
   }));
