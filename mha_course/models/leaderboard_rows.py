@@ -180,17 +180,24 @@ def difference(one: RowRecord, other: RowRecord, measure: str | None = None) -> 
     if one.task != other.task:
         raise ValueError(f"rows of two tasks can't be compared: {one.task} and {other.task}.")
     chosen = ("loss" if one.task == "gloss" else "right") if measure is None else measure
-    return difference_of(one.values(chosen), other.values(chosen), chosen)
+    least = one.look if chosen == "steps" else 0.0  # steps are known as exactly as one looked
+    return difference_of(one.values(chosen), other.values(chosen), chosen, least)
 
 
-def difference_of(ones: Sequence[float | None], others: Sequence[float | None], measure: str) -> Difference:
-    """The same of bare numbers, one a seed; None is a threshold that was never reached."""
+def difference_of(
+    ones: Sequence[float | None], others: Sequence[float | None], measure: str, least: float = 0.0
+) -> Difference:
+    """The same of bare numbers, one a seed; None is a threshold that was never reached.
+
+    least: the spread counts as no smaller than this."""
     if None in ones or None in others:
         return Difference(measure, math.nan, None)
     amount = fmean(ones) - fmean(others)
     spreads = _spread(ones), _spread(others)
     return Difference(
-        measure, amount if MEASURES[measure][0] else -amount, None if None in spreads else max(spreads)
+        measure,
+        amount if MEASURES[measure][0] else -amount,
+        None if None in spreads else max(*spreads, least),
     )
 
 

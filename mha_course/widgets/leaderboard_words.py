@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from mha_course.models.leaderboard_rows import RowRecord, difference_of
+from mha_course.models.leaderboard_rows import Difference, RowRecord, difference_of
 from mha_course.training.live_row import RowSettings
 
 # What a row can be ranked by: its name above the column.
@@ -76,7 +76,7 @@ def told(row: RowRecord, plain: RowRecord | None, number: str, threshold: float)
         return f"{said} {_times(own[0], others[0])}"
     if None in own or None in others:
         return f"{said} Without a step for every seed there is nothing to compare."
-    found = difference_of(own, others, number)
+    found = _difference(row, own, others, number)
     if found.spread is None:
         return f"{said} Too few seeds: with a single one there is no spread to lay the difference beside."
     size, spread = _plain(abs(found.amount), number), _plain(found.spread, number)
@@ -92,7 +92,7 @@ def against(row: RowRecord, plain: RowRecord, number: str, threshold: float) -> 
     if number in _COSTS:
         share = own[0] / others[0]
         return "the same" if abs(share - 1) < 0.002 else f"{share:.3g} times"
-    return difference_of(own, others, number).words
+    return _difference(row, own, others, number).words
 
 
 def again(settings: RowSettings, live: Sequence[tuple[int, float]], row: RowRecord | None) -> str:
@@ -117,7 +117,7 @@ def again(settings: RowSettings, live: Sequence[tuple[int, float]], row: RowReco
     said += f" Recorded there: {'' if own is None else f'{text.format(own)} with this seed, '}{span}."
     if own is None:
         return said
-    return said + " Seed, weights and batches are the same; dropout draws anew."
+    return said + " Starting weights and batches are the same; dropout draws anew."
 
 
 def listed(rows: Sequence[RowRecord], number: str, threshold: float) -> str:
@@ -138,6 +138,12 @@ def standing(values: Sequence[float | None], number: str) -> tuple[int, float]:
     there = [value for value in values if value is not None]
     mean = fmean(there) if there else 0.0
     return len(values) - len(there), -mean if number == "right" else mean
+
+
+def _difference(
+    row: RowRecord, own: Sequence[float | None], others: Sequence[float | None], number: str
+) -> Difference:
+    return difference_of(own, others, number, row.look if number == "steps" else 0.0)
 
 
 def _named(row: RowRecord) -> str:

@@ -15,6 +15,7 @@ function render({ model, el }) {
   const record = model.get("record");
   const gloss = record.task === "gloss";
   const tips = cellTips(root, say);
+  const held = (text) => text.replace(/h = (\d+)/g, "h\u00a0=\u00a0$1"); // on one line
   const named = (key) => key.replace("|", ", h = ");
   const byKey = new Map(record.rows.map((row) => [row.key, row]));
   let found = null;
@@ -49,11 +50,11 @@ function render({ model, el }) {
     node("div", { class: "mha-row" }, number.element, sort.element),
     node("div", { class: "mha-row mha-board-threshold" }, threshold.element),
     node("div", { class: "mha-drawing" }, rows.element),
-    node("p", { class: "mha-note" }, "Dot: a seed. Tick: their mean. Grey ground: what plain heads with h = 8 span. Differences of means smaller than the larger spread are none."),
+    node("p", { class: "mha-note" }, "Dot: a seed. Tick: their mean. Grey ground: what plain heads with h = 8 span. A difference of means that is smaller than the larger spread counts as none."),
     told,
     node("div", { class: "mha-section" }, node("figure", { class: "mha-drawing" }, caption, frame), keys,
       node("p", { class: "mha-note" }, gloss ? `Line: mean over the seeds, ground: from the smallest to the largest. Grey: all other rows. Log axis. Choose up to ${MOST_CURVES} rows above; a second click takes one away.`
-        : "Big dots: the recorded seeds, which were looked at after the last step. Log axis. A second click takes a row away.")),
+        : "Dots at the right: the recorded seeds, which were looked at after the last step. Log axis. Choose rows above; a second click takes one away.")),
     node("div", { class: "mha-section mha-board-again" }, node("div", { class: "mha-row" }, seed.element), run.element, again),
     node("div", { class: "mha-computing" }, "computing"),
   );
@@ -86,8 +87,8 @@ function render({ model, el }) {
     const more = last === null ? "" : gloss ? `, held-out loss ${last.toFixed(3)}` : `, ${(100 * last).toFixed(1)} % right`;
     const words = runWords(found, record.steps, `The button trains ${which} here${long} of one core.`, more);
     run.paint(found, atWork ? `${which}: ${words}` : words);
-    setText(told, found.told);
-    setText(again, found.again);
+    setText(told, held(found.told));
+    setText(again, held(found.again));
     show(again, Boolean(found.again));
     drawAll();
     announce();
@@ -112,7 +113,7 @@ function render({ model, el }) {
     setText(caption, gloss ? "held-out loss of a word" : "wrong answers on held-out pictures, %");
     tips.redraw(frame, () => chart.draw({
       width: Math.max(240, widthOf(frame, 800)), height: 280, steps: record.whole, live,
-      curves: shown.map((key) => ({ look: boardLook(record, key), name: named(key), points: points(byKey.get(key)) })),
+      curves: shown.map((key) => ({ look: boardLook(record, key), name: named(key), points: points(byKey.get(key)), dots: !gloss })),
       faint: gloss ? rest.map((row) => row.curve.map(([step, mean]) => [step, mean])) : [],
       level: of === "steps" ? model.get("threshold") : null, unit: gloss ? "loss" : "wrong %", name: (value) => (gloss ? value.toFixed(3) : value.toFixed(1)),
     }));

@@ -1,7 +1,7 @@
 // Learning curves of the leaderboard on a log axis: recorded ones with the range over their seeds, and over them the one trained here.
 //
 // boardChart({ svg, tips }) -> { draw({ width, height, steps, curves, live, level, unit, name, faint }) }
-//   curves: [{ look, name, points: [[step, mean, low, high]] }]; faint: [[[step, mean], ...], ...], drawn in grey behind;
+//   curves: [{ look, name, points: [[step, mean, low, high]], dots }], dots: all points are ends, one a seed; faint: [[[step, mean], ...], ...], drawn in grey behind;
 //   live: { points: [[step, number]], letter, name } or null; level: a number to mark by a dashed line, or null;
 //   unit: what a number is called; name(value) -> its text.
 // Parts: g[data-curve], g[data-curve="live"], .mha-board-point[data-tip].
@@ -10,7 +10,7 @@ const BOARD_LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
 
 function boardChart({ svg, tips }) {
   function draw({ width, height, steps, curves, live, level, unit, name, faint = [] }) {
-    const [left, right, above, below] = [40, 56, 10, 36];
+    const [left, right, above, below] = [40, 56 + (curves.some(({ dots }) => dots) ? 14 * curves.length : 0), 10, 36];
     const floor = height - below;
     const numbers = [
       ...faint.flat().map(([, value]) => value), ...curves.flatMap(({ points }) => points.flatMap(([, , low, high]) => [low, high])),
@@ -33,25 +33,28 @@ function boardChart({ svg, tips }) {
     svgText(svg, (left + width - right) / 2, height - 4, "step", "mha-curve-tick");
     if (level !== null) {
       line(left, y(level), width - right, y(level), "mha-board-level");
-      svgText(svg, width - right + 6, y(level) + 4, String(level), "mha-curve-tick", "start");
+      svgText(svg, left + 4, y(level) - 5, String(level), "mha-curve-tick", "start");
     }
     for (const points of faint) svg.append(svgNode("polyline", { points: at(points), class: "mha-board-faint" }));
     const ends = [];
-    for (const { look, name: of, points } of curves) {
+    for (const [i, { look, name: of, points, dots }] of curves.entries()) {
       const group = svgNode("g", { "data-curve": look.letter });
       const band = svgNode("polygon", { class: "mha-board-seeds", points: `${at(points.map(([step, , low]) => [step, low]))} ${at([...points].reverse().map(([step, , , high]) => [step, high]))}` });
       const curve = svgNode("polyline", { points: at(points), class: "mha-curve", "stroke-dasharray": look.dash });
       band.style.fill = curve.style.stroke = boardColour(look);
-      if (points.length > 1) group.append(band, curve);
+      if (!dots) group.append(band, curve);
+      // Dots of one row stand beside those of the next, behind the last step.
+      const aside = dots ? 14 * (i + 1) : 0;
       for (const [step, mean, low, high] of points) {
-        const point = svgNode("circle", { cx: x(step), cy: y(mean), r: points.length > 1 ? 3 : 4.5, class: points.length > 1 ? "mha-board-point is-hidden" : "mha-board-point" });
+        const point = svgNode("circle", { cx: x(step) + aside, cy: y(mean), r: dots ? 4.5 : 3, class: dots ? "mha-board-point" : "mha-board-point is-hidden" });
         point.style.fill = boardColour(look);
         tips.tip(point, `${of}, step ${withCommas(step)}: ${unit} ${name(mean)}${high > low ? ` (${name(low)} to ${name(high)})` : ""}`);
         group.append(point);
       }
       svg.append(group);
       const last = points[points.length - 1];
-      if (last) ends.push({ x: x(last[0]), y: y(last[1]), look, letter: look.letter });
+      if (dots) chip({ x: x(last[0]) + aside - 9, at: y(Math.min(...points.map(([, value]) => value))) - 16, look, letter: look.letter });
+      else if (last) ends.push({ x: x(last[0]), y: y(last[1]), look, letter: look.letter });
     }
     if (live && live.points.length) {
       const group = svgNode("g", { "data-curve": "live" });
@@ -81,12 +84,16 @@ function boardChart({ svg, tips }) {
         svgText(svg, end.x + 14, end.at + 4, end.letter, "mha-board-here", "start");
         continue;
       }
-      const box = svgNode("rect", { x: end.x + 12, y: end.at - 8, width: 18, height: 16, rx: 4 });
-      box.style.fill = boardColour(end.look);
-      svg.append(box);
-      const letter = svgText(svg, end.x + 21, end.at + 4, end.letter, "mha-board-letter");
-      letter.style.fill = end.look.slot === null ? "var(--mha-surface)" : `var(--mha-head-ink-${end.look.slot + 1})`;
+      chip({ ...end, x: end.x + 12 });
     }
+  }
+
+  function chip({ x, at, look, letter }) {
+    const box = svgNode("rect", { x, y: at - 8, width: 18, height: 16, rx: 4 });
+    box.style.fill = boardColour(look);
+    svg.append(box);
+    const text = svgText(svg, x + 9, at + 4, letter, "mha-board-letter");
+    text.style.fill = look.slot === null ? "var(--mha-surface)" : `var(--mha-head-ink-${look.slot + 1})`;
   }
 
   return { draw };

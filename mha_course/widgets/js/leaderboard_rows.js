@@ -94,7 +94,7 @@ function boardRows({ root, record, onPick }) {
     const [low, high] = [least - room, most + room];
     const width = Math.max(90, widthOf(head.axis, 320) - 12);
     const x = (value) => 6 + ((value - low) / (high - low)) * (width - 12);
-    setText(head.number, { loss: "mean (from, to)", right: "mean (from, to)", steps: "mean (from, to)", seconds: "mean (from, to)" }[number] || "number");
+    setText(head.number, ["loss", "right", "steps", "seconds"].includes(number) ? "mean (over seeds)" : "number");
     ruler(x, low, high, width);
     const plain = lines.get(record.reference);
     const beside = plain ? valuesOf(plain.row, number, threshold) : [];
@@ -117,7 +117,7 @@ function boardRows({ root, record, onPick }) {
     axis.replaceChildren();
     const { ticks, places } = boardTicks(low, high, width < 200 ? 2 : 4);
     for (const tick of ticks) {
-      svgText(axis, Math.min(width - 12, Math.max(12, x(tick))), 12, tick >= 10000 ? withCommas(tick) : tick.toFixed(places), "mha-board-tick");
+      svgText(axis, Math.min(width - 12, Math.max(12, x(tick))), 12, tick >= 1000 ? withCommas(tick) : tick.toFixed(places), "mha-board-tick");
       axis.append(svgNode("line", { x1: x(tick), x2: x(tick), y1: 16, y2: 20, class: "mha-board-grid" }));
     }
   }
@@ -155,7 +155,7 @@ function boardRows({ root, record, onPick }) {
     if (there.length < values.length) return `never in ${values.length - there.length} of ${values.length}`;
     const mean = boardNumber(number, there.reduce((sum, value) => sum + value, 0) / there.length);
     if (there.length === 1) return mean;
-    return `${mean} (${boardNumber(number, Math.min(...there))}, ${boardNumber(number, Math.max(...there))})`;
+    return `${mean} (${boardNumber(number, Math.min(...there))} to ${boardNumber(number, Math.max(...there))})`;
   }
 
   return { element, draw };
