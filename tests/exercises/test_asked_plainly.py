@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from mha_course.exercises import check
+from tests.exercises.written import collaborative_scores as CS
 from tests.exercises.written import expected_open as EO
 from tests.exercises.written import gated_output as GO
 from tests.exercises.written import hard_concrete_gate as HC
@@ -61,6 +62,19 @@ ASKED: list[tuple[str, Callable, str, str]] = [
         "asked-plainly-5",
         "With one gate, log alpha 0, beta = 2, gamma = -0.5 and zeta = 1.5, the result should be `0.9`; "
         "yours is `1.8`.",
+    ),
+    (
+        "collaborative_scores",
+        lambda q, k, m, d_k: CS.by_einsum(q, k, m, d_k).tril(),
+        "asked-plainly-9",
+        "With the query 1, the keys 2 and 3, mixing 1 and d_k = 1, the result should be `(2, 3)`; yours is "
+        "`(2, 0)`. In plainer cases it is right.",
+    ),
+    (
+        "content_bias",
+        lambda w, b, h: (w * b).T.reshape(len(w), h, -1).sum(-1).T,
+        "asked-plainly-7",
+        "the bias (1, 10) and two heads the result should be `(1, 3, 20, 40)`; yours is `(1, 20, 3, 40)`.",
     ),
     (
         "prune_heads",

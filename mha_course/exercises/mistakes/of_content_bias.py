@@ -34,8 +34,11 @@ def content_with(
     meet: Step = lambda keys, bias: keys * bias[:, None],
     add: Step = lambda products: products.sum(-1),
     finish: Step = lambda c, d_k: c,
+    whole: Step | None = None,
 ) -> Tensor:
     """The vectors c_i with the steps given; right without any: (h, d_model)."""
+    if whole is not None:
+        return whole(w_k * b_q, h)
     keys = cut(w_k, h)
     return finish(add(meet(keys, cut_bias(b_q, h))), len(b_q) // h)
 
@@ -82,6 +85,13 @@ CONTENT_MISTAKES = (
         "what `view` does to the order of the numbers, and which axis should be cut.",
     ),
     Mistake(
+        "products-without-transpose",
+        _with(whole=lambda products, h: products.reshape(h, len(products), -1).sum(-1)),
+        "The products of `w_k` and `b_q` are right, and cut straight into (h, d_model, d_k): `view` counts "
+        "along rows, and a row holds all heads.",
+        "what `view` does to the order of the numbers, and which axis should be cut.",
+    ),
+    Mistake(
         "taken-for-rows",
         _with(cut=lambda w_k, h: w_k.reshape(h, -1, len(w_k)).mT),
         "`w_k` is cut into (h, d_k, d_model), as if its rows were features of heads. It multiplies from the "
@@ -90,7 +100,7 @@ CONTENT_MISTAKES = (
     ),
     Mistake(
         "columns-for-heads",
-        _with(finish=lambda c, d_k: c.T),
+        _with(finish=lambda c, d_k: c.mT),
         "The result is (d_model, h). Wanted is a row for each head, (h, d_model).",
         "the order of the two axes.",
     ),

@@ -251,6 +251,18 @@ _CONTENT_ENDS = (
     rare("A softmax is taken over the features.", lambda c, d: c.softmax(-1)),
     rare("The heads are in reverse order.", lambda c, d: c.flip(0)),
 )
+_CONTENT_WHOLES = (
+    rare(
+        "The products of `w_k` and `b_q` are cut into rows, (h, d_k, d_model), and summed.",
+        lambda p, h: p.reshape(h, -1, len(p)).sum(1),
+    ),
+    rare(
+        "The products are summed over heads: one vector for each of the d_k features.",
+        lambda p, h: p.unflatten(1, (h, -1)).sum(1).T,
+    ),
+    rare("The products of `w_k` and `b_q` come back, without any sum.", lambda p, h: p),
+    rare("The products come back with heads as an axis, and no sum.", lambda p, h: p.unflatten(1, (h, -1))),
+)
 read_content = Recipe(
     content_with,
     (
@@ -261,5 +273,6 @@ read_content = Recipe(
         Slot("meet", "what the columns are multiplied by.", (*ways_of(CONTENT_MISTAKES, "meet"), *_MEETS)),
         Slot("add", "the sum.", (*ways_of(CONTENT_MISTAKES, "add"), *_ADDS)),
         Slot("finish", "the last step.", (*ways_of(CONTENT_MISTAKES, "finish"), *_CONTENT_ENDS)),
+        Slot("whole", "which axis is cut.", (*ways_of(CONTENT_MISTAKES, "whole"), *_CONTENT_WHOLES)),
     ),
 ).read

@@ -134,6 +134,20 @@ def _content() -> tuple[Question, ...]:
             2,
             "which columns belong to which head.",
         ),
+        asked(
+            "With the rows (1, 2) and (3, 4) for `w_k`, the bias (1, 10) and two heads",
+            [[1, 2], [3, 4]],
+            [1, 10],
+            2,
+            "which of the axes becomes which.",
+        ),
+        asked(
+            "With the rows (1, 2, 3, 4) and (5, 6, 7, 8) for `w_k`, biases of 1 and two heads",
+            [[1, 2, 3, 4], [5, 6, 7, 8]],
+            [1, 1, 1, 1],
+            2,
+            "which of the axes becomes which.",
+        ),
     )
 
 

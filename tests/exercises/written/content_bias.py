@@ -109,6 +109,11 @@ WRONG = [
         "cut-without-transpose",
         lambda w, b, h: torch.einsum("hdk,hk->hd", w.view(h, len(w), len(b) // h), b.view(h, -1)),
     ),
+    ("products-without-transpose", lambda w, b, h: (w * b).reshape(h, len(w), -1).sum(-1)),
+    (
+        "products-without-transpose",
+        lambda w, b, h: torch.einsum("hdk->hd", (w * b[None, :]).view(h, w.shape[0], w.shape[1] // h)),
+    ),
     ("taken-for-rows", lambda w, b, h: torch.einsum("hkd,hk->hd", w.reshape(h, -1, len(w)), b.view(h, -1))),
     (
         "taken-for-rows",
@@ -160,6 +165,8 @@ UNLISTED = [
     ("subtracted from the columns", partial(looped, meet=lambda w, b: (w - b).sum(1))),
     ("mean of its part", partial(looped, meet=lambda w, b: w.sum(1) * b.mean())),
     ("root of d_k", partial(by_einsum, last=lambda c, d_k: c * d_k**0.5)),
+    ("one vector for each of the d_k", lambda w, b, h: (w * b).unflatten(1, (h, -1)).sum(1).T),
+    ("without any sum", lambda w, b, h: w * b),
     ("axis too many", lambda w, b, h: by_einsum(w, b, h)[None]),
     ("signs", partial(by_einsum, bias=torch.abs)),
     ("opposite", lambda w, b, h: -by_einsum(w, b, h)),
