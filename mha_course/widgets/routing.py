@@ -72,7 +72,7 @@ class Routing(CourseWidget):
         words = self._reader.read(sentence).words
         if token > max(1, len(words)):
             raise ValueError(f"token={token}: of this text {len(words)} words are read, counted from 1.")
-        self._held_out = held_out_inputs(self._reader)
+        self._held_out = held_out_inputs(self._reader, SENTENCES)
         super().__init__(
             sentence=sentence,
             layer=int(layer),

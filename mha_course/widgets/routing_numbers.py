@@ -43,7 +43,7 @@ def routing_with(layer: MixtureOfHeads, gates: Gates, x: Tensor) -> Routing:
     return other.routing(x)
 
 
-def held_out_inputs(reader: GlossReader, sentences: int = SENTENCES) -> list[Tensor]:
+def held_out_inputs(reader: GlossReader, sentences: int) -> list[Tensor]:
     """What each layer's attention gets for the words of held-out sentences, (tokens, d_model) a layer."""
     encode = reader.model.vocabulary.encode
     rows = [encode(words) for words in islice(held_out_sentences(), sentences)]
