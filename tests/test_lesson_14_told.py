@@ -18,7 +18,10 @@ from mha_course.models.pattern_fit import fit_pattern, soft_identity
 from mha_course.models.recorded_heads import recorded_heads
 from mha_course.models.sharing_records import conversions, spectra, untouched, without_scores
 from mha_course.training.gloss_without_heads import held_out_glosses
+from mha_course.training.kept_rows import kept_digit_row
+from mha_course.training.leaderboard import Row
 from mha_course.training.scored_sentences import scored_sentences
+from mha_course.training.train_digits import DigitSetting, digit_model_of, digit_split
 from mha_course.training.train_gloss import accuracy, fresh_model
 from mha_course.variants.collaborative import CollaborativeHeads
 from mha_course.variants.line_up import variant
@@ -154,6 +157,22 @@ def test_what_overlap_costs_a_small_vision_model() -> None:
         assert whole.stages["scores"] / plain.stages["scores"] == pytest.approx(1 + 2 * o / 64)
         assert whole.cached == plain.cached
     assert more == 76_032 and overlaps[0] == 0
+
+
+@torch.no_grad()
+def neighbours_and_others(model: torch.nn.Module) -> tuple[float, float]:
+    """Mean correlation of the maps of neighbouring heads in layer 1, and of heads farther apart."""
+    model.eval()(digit_split(DigitSetting())[2][:200], traces := [])
+    found = torch.corrcoef(traces[0].weights.transpose(0, 1).flatten(1))
+    apart = (torch.arange(8)[:, None] - torch.arange(8)).abs()
+    return float(found[apart == 1].mean()), float(found[apart > 1].mean())
+
+
+def test_neighbours_are_alike_before_training_most_of_all() -> None:
+    near, far = neighbours_and_others(kept_digit_row("overlapping"))
+    fresh, _ = neighbours_and_others(digit_model_of(Row("overlapping", 8), DigitSetting(), seed=1))
+    plain, _ = neighbours_and_others(kept_digit_row("plain"))
+    assert near > 0.2 > far and abs(plain) < 0.15 and fresh > near
 
 
 def test_the_smallest_pattern_out_of_reach() -> None:
