@@ -61,8 +61,9 @@ function render({ model, el }) {
   );
 
   function drawMap(which, values, max, signed) {
-    const room = (widthOf(root, 838) - 40) / (widthOf(root, 838) < 640 ? 2 : 3) - 34;
-    const cell = Math.max(10, Math.min(28, Math.floor(room / found.n)));
+    const inner = widthOf(root, 838) - 40; // without the padding
+    const across = inner > 620 ? 3 : inner > 420 ? 2 : 1; // as in the style sheet
+    const cell = Math.max(10, Math.min(28, Math.floor((inner / across - 42) / found.n)));
     const places = Array.from({ length: found.n }, (_, i) => String(i + 1));
     shadedMatrix(maps[which].svg, {
       values, cell, theme, max, signed, rowTexts: places, columnTexts: places,
