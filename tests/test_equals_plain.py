@@ -83,6 +83,15 @@ def test_the_bill_is_counted_by_formula() -> None:
     assert large["rows"][0]["exact"] == f"parameters: plain {4 * 512**2:,}, here {3 * 512**2:,}"
 
 
+def test_the_large_layer_takes_the_same_share_of_its_heads_or_features() -> None:
+    small, large = EqualsPlain("mixture", option=2).answer["bill"]
+    assert small["sizes"].endswith("n = 7, K = 2") and large["sizes"].endswith("n = 512, K = 4")
+    small, large = EqualsPlain("overlapping", option=3).answer["bill"]
+    assert small["sizes"].endswith("n = 7, o = 3") and large["sizes"].endswith("n = 512, o = 32")
+    # 2 o h d_model more numbers in W_O.
+    assert large["rows"][0]["exact"].endswith(f"here {4 * 512**2 + 2 * 32 * 8 * 512:,}")
+
+
 def test_nearly_the_same_is_not_the_same() -> None:
     rows = EqualsPlain("talking").answer["bill"][1]["rows"]
     assert rows[0]["ratio"] == "1.0001 ×" and rows[2]["ratio"] == "1 ×"
@@ -101,6 +110,15 @@ def test_two_widgets_keep_their_own_numbers_and_no_global_state_moves() -> None:
     one.t = 0.0
     assert other.answer is before and one.answer["output"] != before["output"]
     assert torch.equal(state, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("h", "d_model", "n"), [(1, 6, 2), (3, 9, 1), (8, 48, 10), (7, 7, 4)])
+def test_small_and_large_sizes_can_be_shown(name: str, h: int, d_model: int, n: int) -> None:
+    widget = EqualsPlain(name, t=0, d_model=d_model, h=h, n=n)
+    assert widget.answer["words"].startswith("Equal")
+    assert np.shape(widget.answer["maps"]) == (h, n, n)
+    assert widget.still_png()
 
 
 @pytest.mark.parametrize("name", NAMES)

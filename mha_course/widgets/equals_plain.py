@@ -83,7 +83,8 @@ class EqualsPlain(CourseWidget):
 
     def near(self) -> NearPlain:
         """The variant and the plain layer as they stand, with what is apart."""
-        return self._near(self.t)
+        with self._lock:
+            return self._near(self.t)
 
     @traitlets.validate("t")
     def _between(self, proposal: Mapping) -> float:
@@ -107,7 +108,7 @@ class EqualsPlain(CourseWidget):
             self._name, self.t, found.output_difference, found.gradient_difference, option, self._most
         )
         self.alt = self._in_words(found, words)
-        share = self.option / self._most if self._most else 0.0
+        share = self.option / self._most if self._most else 1.0
         return {
             "t": self.t,
             "stops": stops,

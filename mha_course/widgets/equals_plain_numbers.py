@@ -106,11 +106,17 @@ def bill(name: str, layer: MultiHeadAttention, n: int, share: float) -> list[dic
         ]
     return [
         {
-            "sizes": f"d_model = {one.d_model}, h = {one.h}, n = {length}",
+            "sizes": f"d_model = {one.d_model}, h = {one.h}, n = {length}{_own_size(one)}",
             "rows": _rows(variant_cost(plain, length), variant_cost(one, length)),
         }
         for plain, one, length in pairs
     ]
+
+
+def _own_size(layer: MultiHeadAttention) -> str:
+    if isinstance(layer, OverlappingHeads):
+        return f", o = {layer.overlap}"
+    return f", K = {layer.chosen}" if isinstance(layer, MixtureOfHeads) else ""
 
 
 def _rows(plain: VariantCost, one: VariantCost) -> list[dict[str, object]]:
