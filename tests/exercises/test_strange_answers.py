@@ -16,8 +16,9 @@ from tests.exercises.written.examined.strange_10 import STRANGE as IN_10
 from tests.exercises.written.examined.strange_12 import STRANGE as IN_12
 from tests.exercises.written.examined.strange_13 import STRANGE as IN_13
 from tests.exercises.written.examined.strange_14 import STRANGE as IN_14
+from tests.exercises.written.examined.strange_15 import STRANGE as IN_15
 
-ALL = {**IN_08, **IN_09, **IN_10, **IN_12, **IN_13, **IN_14}
+ALL = {**IN_08, **IN_09, **IN_10, **IN_12, **IN_13, **IN_14, **IN_15}
 
 
 @pytest.fixture(autouse=True)
@@ -39,5 +40,5 @@ def test_strange_answers_are_told_something(name: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(ALL) == 36
-    assert sum(map(len, ALL.values())) >= 520
+    assert len(ALL) == 42
+    assert sum(map(len, ALL.values())) >= 630

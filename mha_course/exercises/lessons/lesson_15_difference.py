@@ -10,7 +10,7 @@ from mha_course.exercises.mistakes.of_clear_difference import DIFFERENCE_MISTAKE
 from mha_course.exercises.reading.clear_difference import read_difference
 
 # How far the means lie apart, in units of the larger spread: clear and unclear ones, on both sides.
-_APART = (-2.4, 0.92, 1.8, -0.45, -1.04, 0.1, 1.3, -0.75, 2.2, -1.75, 1.05)
+_APART = (-2.4, 0.92, 1.8, -0.45, -1.04, 0.03, 1.3, -0.75, 2.2, -1.75, 1.05, 0.2, -0.33)
 
 
 def clear_difference(losses: Tensor, plain: Tensor) -> Tensor:
@@ -26,13 +26,13 @@ def drawn_losses(
     g: Generator, rows: int, seeds: int, plain_seeds: int, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor]:
     """Losses of rows that vary much and little, and lie clearly and unclearly apart from plain heads."""
-    plain = 1.7 + 0.4 * draw(g, plain_seeds, dtype=torch.float64)
+    plain = 1.5 + 0.15 * draw(g, plain_seeds, dtype=torch.float64)
     noise = draw(g, rows, seeds, dtype=torch.float64)
     # By turns wider and narrower than plain heads, so that either spread can be the larger one.
-    wide = (plain.max() - plain.min()) * torch.tensor([1.6, 0.4, 0.6]).double()[torch.arange(rows) % 3]
+    wide = (plain.max() - plain.min()) * torch.tensor([1.3, 0.4, 0.6]).double()[torch.arange(rows) % 3]
     noise = (noise - noise.mean(1, keepdim=True)) / (noise.amax(1) - noise.amin(1))[:, None] * wide[:, None]
     limit = wide.clamp_min(float(plain.max() - plain.min()))
-    apart = torch.tensor(_APART).double()[(torch.arange(rows) + int(torch.randint(11, (), generator=g))) % 11]
+    apart = torch.tensor(_APART).double()[(torch.arange(rows) + int(torch.randint(13, (), generator=g))) % 13]
     losses = noise + (plain.mean() + apart * limit)[:, None]
     return losses.to(dtype), plain.to(dtype)
 
@@ -42,8 +42,9 @@ def _inputs(g: Generator) -> list[Case]:
         given = drawn_losses(g, rows, seeds, plain_seeds, options.pop("dtype", torch.float32))
         return Case(label, given, {"rows": rows, "seeds": seeds, "plain_seeds": plain_seeds}, **options)
 
+    # 39 rows: each distance meets each width.
     return [
-        case("with three seeds a row", 14, 3, 4),
+        case("with three seeds a row", 39, 3, 4),
         case("with five seeds a row", 16, 5, 3),
         case("with more seeds of plain heads", 11, 4, 7),
         case("in float64", 9, 4, 5, dtype=torch.float64, required=False),

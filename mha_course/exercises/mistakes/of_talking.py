@@ -76,8 +76,8 @@ TALKING_MISTAKES = (
     Mistake(
         "masked-before-mixing",
         _with(early=hide_before, hide=_nothing_hidden),
-        "The mask comes before the mixing. Then -inf is multiplied by shares of both signs and added: +inf, "
-        "and NaN. The mask belongs between mixing and softmax.",
+        "Everything is NaN, as it is when the mask comes before the mixing: -inf times shares of both signs, "
+        "added up, is inf - inf. The mask belongs between mixing and softmax.",
         "the order of mixing and mask.",
     ),
     Mistake(

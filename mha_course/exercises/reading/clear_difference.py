@@ -158,6 +158,8 @@ def _asked() -> tuple[Question, ...]:
         asked([[4, 4.5, 5]], [1, 3], "the larger spread, 2, beside a difference of 2.5."),
         asked([[4, 6]], [1, 2.5], "the larger spread, 2, not the sum of both, beside a difference of 3.25."),
         asked([[1, 3]], [4, 5], "a better row: -2.5 beside a spread of 2."),
+        asked([[3, 4, 5]], [2.05, 2.05], "the row's spread, 2, beside a difference of 1.95."),
+        asked([[6, 6, 6]], [1, 1, 4], "all seeds of plain heads: their spread is 3, their mean 2."),
         asked([[3, 3, 3], [2, 4, 6]], [1, 1], "each row by itself."),
     )
 

@@ -191,6 +191,14 @@ def _asked() -> tuple[Question, ...]:
             zero, side([[1, 0], [0, 2]], [[3, 4], [5, 6]]), side(zero, zero), "the sum over branches.",
         ),
         asked(
+            "two branches of the key, ((1, 0), (0, -2)) and ((3, 4), (5, 6)), and the rest 0",
+            zero, side(zero, zero), side([[1, 0], [0, -2]], [[3, 4], [5, 6]]), "the key's sum over branches.",
+        ),
+        asked(
+            "`w_q1` = (-1, 2), `w_q2` = (3, -4) and the rest 0",
+            zero, side([[-1], [2]], [[3, -4]]), none, "the signs of the query's low-rank product.",
+        ),
+        asked(
             "W_b all 1, `g_q` = (10, 20), `g_k` = (100, 200) and no products",
             [[1, 1], [1, 1]], side(g=[10, 20]), side(g=[100, 200]), "how the parts meet: they add up.",
         ),

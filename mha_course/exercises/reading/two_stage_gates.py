@@ -233,8 +233,9 @@ def _asked() -> tuple[Question, ...]:
             [1], [[0]], [[ln[0], ln[2], ln[1]]], [[0, 0]], 2, "which heads are chosen, and where they stand.",
         ),
         asked(
-            "With one token, x = (1, 1), routers that add up to the same scores, k = 2,",
-            [1, 1], [[0], [0]], [ln, [0, 0, 0]], [[0, 0], [0, 0]], 2, "the product of `x` with the routers.",
+            "With one token, x = (1, 0), routers as before in their first rows, types ln 1 and ln 3, k = 2,",
+            [1, 0], [[0], [3]], [ln, [5, 0, 0]], [[0, ln[2]], [7, 0]], 2,
+            "the products of `x` with the routers.",
         ),
     )  # fmt: skip
 
