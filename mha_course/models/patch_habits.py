@@ -1,4 +1,4 @@
-"""What the heads of a digit model look at, over many pictures: at ink, at few patches, at the same for all?"""
+"""What the heads of a digit model look at, over many pictures: ink or paper, few patches or all of them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class PatchHabits:
     """Means over pictures and patches, each (layers, heads).
 
     on_ink: weight on inked patches. spread: entropy of a patch's row over its largest, 1 for even weights.
-    by_patch: how far a patch's row lies from the mean row of its picture, from 0 to 1 (total variation); near 0
-    all patches of a picture look at the same ones. even: the share of inked patches, which is `on_ink` of a
+    by_patch: how far a patch's row lies from the mean row of its picture, from 0 to 1 (total variation); near
+    0 all patches of a picture look at the same ones. even: the share of inked patches, which is `on_ink` of a
     head with even weights.
     """
 
