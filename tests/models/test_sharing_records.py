@@ -9,6 +9,7 @@ import torch
 
 from mha_course.heads.shared_space import dimensions_needed, effective_rank, heads_turned, shared_space
 from mha_course.models.course_models import load_course_model
+from mha_course.models.one_thread import one_thread
 from mha_course.models.recorded_heads import recorded_heads
 from mha_course.models.sharing_records import (
     MODELS,
@@ -49,7 +50,8 @@ def test_spectra_of_the_course_model_are_those_of_its_weights() -> None:
 
 def test_a_conversion_comes_out_as_recorded() -> None:
     model = kept_gloss_row("plain")
-    made = _conversions(model, (8,), held_out_glosses(300), lambda line: None)
+    with one_thread():
+        made = _conversions(model, (8,), held_out_glosses(300), lambda line: None)
     assert made["before"]["loss"] == pytest.approx(untouched("narrow").loss, abs=2e-3)
     assert made["uniform"]["loss"] == pytest.approx(without_scores("narrow").loss, abs=5e-3)
     for row, way in zip(made["rows"], ("shared", "cut"), strict=True):
