@@ -6,6 +6,8 @@ the names themselves, and use no layer of the course.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -267,3 +269,23 @@ def test_what_the_maps_refuse() -> None:
             ),  # fmt: skip
             static="both",
         )
+
+
+def test_the_page_names_every_map_and_its_example_runs() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "weight_maps.md").read_text(encoding="utf-8")
+    maps = [
+        name
+        for name, made in vars(weight_maps).items()
+        if name[0].islower() and "_from_" in name and callable(made)
+    ]
+    assert len(maps) == 9
+    assert [name for name in maps if f"`{name}(" not in page] == []
+    code = (
+        page.split("```python\n")[1]
+        .split("```")[0]
+        .replace("tests/vectors", (root / "tests/vectors").as_posix())
+    )
+    names: dict[str, object] = {}
+    exec(code, names)  # noqa: S102 - the page's own lines
+    assert torch.allclose(names["y"], names["weights"]["y"], atol=1e-5)
