@@ -83,11 +83,11 @@ class Leaderboard(CourseWidget):
         seed: int = 0,
         number: str | None = None,
     ) -> None:
+        settings = row_settings(task, variant, h, seed)
         found = leaderboard(task)
         letters = dict(zip(TASKS[task], string.ascii_uppercase, strict=False))
         self._rows = {key_of(row): row for row in sorted(found, key=lambda row: letters[row.row])}
         self._task, self._obeyed, self._watched = task, 0, set()
-        settings = row_settings(task, variant, h, seed)
         seeds = sorted({one for row in found for one in row.seeds} | {settings.seed})
         self._follow(row_run(settings))
         super().__init__(

@@ -101,7 +101,7 @@ def again(settings: RowSettings, live: Sequence[tuple[int, float]], row: RowReco
         return ""
     step, number = live[-1]
     gloss = settings.task == "gloss"
-    shown = f"a held-out loss of {number:.3f}" if gloss else f"{number:.1%} told right"
+    shown = f"a held-out loss of {number:.3f}" if gloss else f"{100 * number:.1f} % told right"
     which = f"{settings.variant}, h = {settings.h}, seed {settings.seed}"
     said = f"Trained here, {which}: {shown} after {step:,} steps."
     if row is None:
@@ -109,8 +109,8 @@ def again(settings: RowSettings, live: Sequence[tuple[int, float]], row: RowReco
     at = [one for one, _ in row.curve].index(step) if step in (one for one, _ in row.curve) else None
     if at is None:
         return said + ("" if gloss else f" The recorded runs were looked at after {row.look:,} steps.")
-    recorded = {run.seed: run.losses[at] if gloss else run.right for run in row.runs}
-    text = "{:.3f}" if gloss else "{:.1%}"
+    recorded = {run.seed: run.losses[at] if gloss else 100 * run.right for run in row.runs}
+    text = "{:.3f}" if gloss else "{:.1f} %"
     low, high = min(recorded.values()), max(recorded.values())
     span = f"over {len(recorded)} seeds {text.format(low)} to {text.format(high)}"
     own = recorded.get(settings.seed)
@@ -168,6 +168,8 @@ def _amount(values: Sequence[float | None], number: str, threshold: float, short
         what = {"right": f"{mean} %", "steps": f"{mean} steps", "seconds": f"{mean} s"}.get(number, mean)
     if len(values) == 1:
         return f"{what} with one seed"
+    if low == high:
+        return f"{what} with each of {len(values)} seeds"
     return f"{what}, {low} to {high} over {len(values)} seeds"
 
 

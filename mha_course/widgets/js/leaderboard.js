@@ -50,7 +50,7 @@ function render({ model, el }) {
     node("div", { class: "mha-row" }, number.element, sort.element),
     node("div", { class: "mha-row mha-board-threshold" }, threshold.element),
     node("div", { class: "mha-drawing" }, rows.element),
-    node("p", { class: "mha-note" }, "Dot: a seed. Tick: their mean. Grey ground: what plain heads with h = 8 span. A difference of means that is smaller than the larger spread counts as none."),
+    node("p", { class: "mha-note" }, "Dot: a seed. Tick: their mean. Grey ground: what plain heads with h = 8 span. A difference of means below the larger spread counts as none."),
     told,
     node("div", { class: "mha-section" }, node("figure", { class: "mha-drawing" }, caption, frame), keys,
       node("p", { class: "mha-note" }, gloss ? `Line: mean over the seeds, ground: from the smallest to the largest. Grey: all other rows. Log axis. Choose up to ${MOST_CURVES} rows above; a second click takes one away.`

@@ -10,7 +10,7 @@ const BOARD_LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
 
 function boardChart({ svg, tips }) {
   function draw({ width, height, steps, curves, live, level, unit, name, faint = [] }) {
-    const [left, right, above, below] = [40, 56 + (curves.some(({ dots }) => dots) ? 14 * curves.length : 0), 10, 36];
+    const [left, right, above, below] = [40, 56 + (curves.some(({ dots }) => dots) ? 22 * curves.length - 24 : 0), 10, 36];
     const floor = height - below;
     const numbers = [
       ...faint.flat().map(([, value]) => value), ...curves.flatMap(({ points }) => points.flatMap(([, , low, high]) => [low, high])),
@@ -44,7 +44,7 @@ function boardChart({ svg, tips }) {
       band.style.fill = curve.style.stroke = boardColour(look);
       if (!dots) group.append(band, curve);
       // Dots of one row stand beside those of the next, behind the last step.
-      const aside = dots ? 14 * (i + 1) : 0;
+      const aside = dots ? 22 * (i + 1) - 6 : 0;
       for (const [step, mean, low, high] of points) {
         const point = svgNode("circle", { cx: x(step) + aside, cy: y(mean), r: dots ? 4.5 : 3, class: dots ? "mha-board-point" : "mha-board-point is-hidden" });
         point.style.fill = boardColour(look);
@@ -53,7 +53,7 @@ function boardChart({ svg, tips }) {
       }
       svg.append(group);
       const last = points[points.length - 1];
-      if (dots) chip({ x: x(last[0]) + aside - 9, at: y(Math.min(...points.map(([, value]) => value))) - 16, look, letter: look.letter });
+      if (dots) chip({ x: x(last[0]) + aside - 9, at: y(Math.max(...points.map(([, value]) => value))) - 16, look, letter: look.letter });
       else if (last) ends.push({ x: x(last[0]), y: y(last[1]), look, letter: look.letter });
     }
     if (live && live.points.length) {
@@ -66,7 +66,8 @@ function boardChart({ svg, tips }) {
       }
       svg.append(group);
       const [step, value] = live.points[live.points.length - 1];
-      ends.push({ x: x(step), y: y(value), look: null, letter: "here" });
+      if (curves.some(({ dots }) => dots)) svgText(svg, x(step) - 6, y(value) - 10, "here", "mha-board-here", "end");
+      else ends.push({ x: x(step), y: y(value), look: null, letter: "here" });
     }
     place(ends, above + 8, floor - 8);
   }

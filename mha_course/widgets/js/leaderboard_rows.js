@@ -154,8 +154,8 @@ function boardRows({ root, record, onPick }) {
     if (!there.length) return "never";
     if (there.length < values.length) return `never in ${values.length - there.length} of ${values.length}`;
     const mean = boardNumber(number, there.reduce((sum, value) => sum + value, 0) / there.length);
-    if (there.length === 1) return mean;
-    return `${mean} (${boardNumber(number, Math.min(...there))} to ${boardNumber(number, Math.max(...there))})`;
+    const [low, high] = [Math.min(...there), Math.max(...there)].map((value) => boardNumber(number, value));
+    return low === high ? mean : `${mean} (${low} to ${high})`;
   }
 
   return { element, draw };

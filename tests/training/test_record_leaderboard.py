@@ -1,0 +1,108 @@
+"""The leaderboard is recorded run by run: stopped and started again it goes on; some weights are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from mha_course.training import record_leaderboard as recording
+from mha_course.training.kept_rows import KEPT, row_file
+from mha_course.training.leaderboard import ROWS, Row
+from mha_course.training.train_digits import DIGIT_ROWS, DigitSetting
+
+
+class Here:
+    """A pool that runs at once, in this process."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        pass
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        pass
+
+    def submit(self, work: Callable, *args: object) -> Future:
+        done: Future = Future()
+        try:
+            done.set_result(work(*args))
+        except RuntimeError as trouble:
+            done.set_exception(trouble)
+        return done
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
+    """What was run, in a record whose runs cost nothing; the eleventh run ends in an error."""
+    calls: list[tuple] = []
+
+    def one_run(task: str, row: Row, seed: int, folder: Path) -> dict[str, object]:
+        calls.append((task, row, seed))
+        if len(calls) == 11:
+            raise RuntimeError("the plug was pulled")
+        return {"task": task, "variant": row.variant, "h": row.h, "seed": seed, "seconds": 1.0}
+
+    monkeypatch.setattr(recording, "one_run", one_run)
+    monkeypatch.setattr(recording, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(recording, "as_completed", iter)
+    return calls
+
+
+def told(path: Path) -> list[tuple[str, Row, int]]:
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    return [(run["task"], Row(run["variant"], run["h"]), run["seed"]) for run in runs]
+
+
+def test_what_is_there_is_not_run_again(tmp_path: Path, ran: list[tuple]) -> None:
+    path, said = tmp_path / "board.json", []
+    with pytest.raises(RuntimeError, match="plug"):
+        recording.record_leaderboard(path, [0], [], say=said.append)
+    assert told(path) == sorted(ran[:10], key=lambda one: (one[1].variant, one[1].h))
+    assert said[0] == f"0 of {len(ROWS)} runs are there already"
+
+    first, said = set(ran[:10]), []
+    ran.clear()
+    ran.extend([("", Row("", 0), 0)] * 11)  # no more errors
+    recording.record_leaderboard(path, [0, 1], [2], say=said.append)
+    assert said[0] == f"10 of {2 * len(ROWS) + len(DIGIT_ROWS)} runs are there already"
+    new = ran[11:]
+    assert first.isdisjoint(new) and len(set(new)) == len(new)
+    wanted = {("gloss", row, seed) for row in ROWS for seed in (0, 1)} | {
+        ("digits", row, 2) for row in DIGIT_ROWS
+    }
+    assert first | set(new) == wanted == set(told(path))
+    assert [task for task, _, _ in told(path)] == ["gloss"] * 2 * len(ROWS) + ["digits"] * len(DIGIT_ROWS)
+
+    ran.clear()
+    recording.record_leaderboard(path, [0, 1], [2], say=said.append)
+    assert ran == [] and not path.with_suffix(".part").exists()
+
+
+def test_another_setting_is_refused(
+    tmp_path: Path, ran: list[tuple], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "board.json"
+    recording.record_leaderboard(path, [], [0], say=lambda line: None)
+    monkeypatch.setattr(recording, "DigitSetting", lambda: DigitSetting(steps=601))
+    with pytest.raises(ValueError, match="another setting"):
+        recording.record_leaderboard(path, [], [0], say=lambda line: None)
+    assert len(told(path)) == len(DIGIT_ROWS)
+
+
+def test_weights_of_the_first_seed_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = DigitSetting(pictures=60, steps=3, batch=8)
+    monkeypatch.setattr(recording, "DigitSetting", lambda: short)
+    kept, not_kept = Row("overlapping", 8), Row("plain", 4)
+    assert kept in KEPT["digits"] and not_kept not in KEPT["digits"]
+    for row, seed in ((kept, 1), (not_kept, 0)):
+        recording.one_run("digits", row, seed, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    run = recording.one_run("digits", kept, 0, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [row_file("digits", kept)]
+    assert (run["task"], run["variant"], run["h"], run["seed"]) == ("digits", "overlapping", 8, 0)
+    assert 0 <= run["right"] <= 1 and run["loss"] > 0
