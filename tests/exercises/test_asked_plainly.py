@@ -9,7 +9,11 @@ import pytest
 import torch
 
 from mha_course.exercises import check
+from tests.exercises.written import balance_loss as BL
+from tests.exercises.written import circuits as CI
+from tests.exercises.written import clear_difference as CD
 from tests.exercises.written import collaborative_scores as CS
+from tests.exercises.written import composition_matrices as CM
 from tests.exercises.written import expected_open as EO
 from tests.exercises.written import gated_output as GO
 from tests.exercises.written import hard_concrete_gate as HC
@@ -17,6 +21,8 @@ from tests.exercises.written import head_at_its_mean as HM
 from tests.exercises.written import head_confidence as CO
 from tests.exercises.written import head_importance as IM
 from tests.exercises.written import prune_heads as PR
+from tests.exercises.written import talk as TA
+from tests.exercises.written import two_stage_gates as TG
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +87,45 @@ ASKED: list[tuple[str, Callable, str, str]] = [
         lambda q, k, v, o, h, kept: PR.by_view(q, k, v, o, h, list(range(kept[-1]))),
         "other-places-kept",
         "its columns 0, 1, 4, 5 should be left; yours are 0, 1, 2, 3.",
+    ),
+    (
+        "two_stage_gates",
+        lambda x, s, r, t, k: TG.by_scatter(x, s, r / 2, t, k),
+        "asked-plainly-4",
+        "the result should be `(0.5, 0.0833, 0.1667, 0.25)`; yours is `(0.5, 0.1206, 0.1705, 0.2089)`.",
+    ),
+    (
+        "balance_loss",
+        lambda p, c: BL.flat(p.square(), c),
+        "asked-plainly-2",
+        "With one token, P = (0.75, 0.25) and the first head chosen, the result should be `1.5`; yours is "
+        "`1.125`. In plainer cases it is right.",
+    ),
+    (
+        "talk",
+        lambda s, p, w, mask: TA.by_einsum(s, p.tril(), w, mask),
+        "asked-plainly-6",
+        "the result should be `(0.25, 0.75, 0.25, 0.75)`; yours is `(0.25, 0.75, 0.5, 0.5)`.",
+    ),
+    (
+        "composition_matrices",
+        lambda b, q1, q2, gq, k1, k2, gk: CM.by_einsum(b, q1, q2, gq, k1, k2.flip(1), gk),
+        "asked-plainly-7",
+        "two branches of the key, ((1, 0), (0, -2)) and ((3, 4), (5, 6)), and the rest 0, the result should "
+        "be `(3, 4, -10, -12)`; yours is `(5, 6, -6, -8)`.",
+    ),
+    (
+        "circuits",
+        lambda *given: (CI.by_chunks(*given)[0], CI.by_chunks(*given)[1].tanh()),
+        "small-layer-1",
+        "The QK circuits are right. In a layer with one head of one feature, the OV circuit of head 1 should "
+        "have `12` in row 2, column 2; yours has `1`.",
+    ),
+    (
+        "clear_difference",
+        lambda losses, plain: CD.by_where(losses, plain, wide=lambda x: CD.spread(x) * 0.9),
+        "asked-plainly-9",
+        "With losses (3, 4, 5), and plain heads (2.05, 2.05), the result should be `0`; yours is `1.95`.",
     ),
 ]
 
