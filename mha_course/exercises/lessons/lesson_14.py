@@ -135,7 +135,8 @@ EXERCISES = (
             "Weigh the features of the queries for each head. What is left is a product with the keys.",
             "`None` in an index puts in an axis of length 1. Where do `q`, `k` and `mixing` need one?",
             (
-                "q as (b, 1, n_q, width), mixing as (h, 1, width): their product is (b, h, n_q, width)\n"
+                "q as (b, 1, n_q, width), mixing as (h, 1, width)\n"
+                "their product: (b, h, n_q, width)\n"
                 "keys as (b, 1, width, n_k)\nmatrix product, divided by the root of d_k"
             ),
         ),

@@ -115,7 +115,8 @@ EXERCISES = (
             "`torch.nn.functional.pad` adds zeros; `unfold` slides a window along an axis, in steps.",
             (
                 "own = d_model // h\nzeros: overlap features in front and behind\n"
-                "windows of own + 2 * overlap features, own apart: (b, n, h, width)\nheads in front of tokens"
+                "windows of own + 2 * overlap features, own apart:\n(b, n, h, width)\n"
+                "heads in front of tokens"
             ),
         ),
         why=(
@@ -175,7 +176,7 @@ EXERCISES = (
             "A product (m, k) @ (k, p) has m * p results of k multiply-adds each. How long is a sum in the "
             "score of one head?",
             (
-                "two projections: (n, d_model) @ (d_model, width), once for all heads\n"
+                "two projections, once for all heads:\n(n, d_model) @ (d_model, width)\n"
                 "for each head: (n, width) @ (width, n)\ntwo operations a multiply-add"
             ),
         ),

@@ -95,7 +95,6 @@ _GIVEN = (
     Way("Negative numbers of `mixing` become 0.", lambda m: m.relu()),
     Way("The signs of `mixing` get lost.", lambda m: m.abs()),
     Way("`mixing` goes through a sigmoid.", lambda m: m.sigmoid()),
-    Way("The square of `mixing` weighs the products.", lambda m: m**2),
     rare("The root of `mixing` is taken, which negative numbers don't have.", lambda m: m.sqrt()),
     rare("A softmax is taken over the heads of `mixing`.", lambda m: m.softmax(0)),
     rare("The exponential of `mixing` is taken.", lambda m: m.exp()),
