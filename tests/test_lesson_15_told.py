@@ -1,0 +1,228 @@
+"""What lesson 15 says in words and foretells in its predictions, computed again or read from its records."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from mha_course import cost
+from mha_course.heads import circuits
+from mha_course.layers import MultiHeadAttention
+from mha_course.masks import causal_mask
+from mha_course.models import read_circuits
+from mha_course.models.course_models import load_course_model
+from mha_course.models.gloss_model import GlossModel
+from mha_course.models.leaderboard_records import difference, leaderboard, recorded_row
+from mha_course.models.one_thread import one_thread
+from mha_course.models.own_machine import shortest
+from mha_course.models.trained_settings import mean_accuracy, trained_card
+from mha_course.models.word_vectors import token_vectors
+from mha_course.training.balance_trial import balance_runs
+from mha_course.training.kept_rows import kept_gloss_row
+from mha_course.training.leaderboard import Row, Setting, model_of
+from mha_course.training.learned_variants import composing_taken_away, heads_chosen, talk_taken_away
+from mha_course.variants.composable import DynamicallyComposableHeads
+from mha_course.variants.mixture_of_heads import MixtureOfHeads
+from mha_course.variants.talking_heads import TalkingHeads, mixed
+from mha_course.variants.variant_costs import variant_cost
+from mha_course.widgets.prediction import outcomes
+
+WORDS = "the old cat sleeps on the warm chair .".split()
+
+
+def counted(layer: MultiHeadAttention, n: int) -> int:
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+        layer(torch.zeros(1, n, layer.d_model))
+    return counter.get_total_flops()
+
+
+def test_what_gates_sum_to() -> None:
+    x = token_vectors(WORDS, d_model=24)[None]
+    layer = MixtureOfHeads(24, 6, shared=2, chosen=2, gates="paper").requires_grad_(False)
+    for router in (layer.router_shared, layer.router_routed, layer.router_types):
+        router.weight.mul_(15)
+    assert layer.routing(x).gates.sum(-1).max() < 1 and outcomes()["15-gate-sum"] == "at most 1"
+    layer.gates = "code"
+    routing = layer.routing(x)
+    assert torch.allclose(routing.gates.sum(-1), torch.tensor(4.0))
+    used = layer.shared + layer.chosen
+    assert float(routing.gates.sum(-1).mean()) / used == pytest.approx(1, abs=1e-5)  # 1 on average
+
+
+def test_flops_parameters_and_seconds_of_the_mixture() -> None:
+    plain, mixture = MultiHeadAttention(256, 8), MixtureOfHeads(256, 8, shared=2, chosen=3)
+    shares = [counted(mixture, n) / counted(plain, n) for n in (256, 512)]
+    assert shares[0] == pytest.approx(0.76, abs=0.005) and outcomes()["15-mixture-flops"] == "about 0.76"
+    assert 5 / 8 < shares[1] < shares[0] <= 0.8
+    long = variant_cost(mixture, 400_000).flops / variant_cost(plain, 400_000).flops
+    assert long == pytest.approx(5 / 8, abs=0.001)  # "falls towards 5/8"
+    routers = sum(p.numel() for name, p in mixture.named_parameters() if "router" in name)
+    assert routers == 256 * (8 + 2) == 2560 and routers / cost.parameter_count(256, 8) == pytest.approx(
+        0.01, abs=0.001
+    )
+    assert outcomes()["15-mixture-clock"] == "more time at 256 tokens, less at 2,048"
+    x = torch.randn(1, 2048, 256, generator=torch.Generator().manual_seed(0))
+    with one_thread(), torch.no_grad():
+        some, all_of_them = shortest(lambda: mixture(x)), shortest(lambda: mixture.trace(x))
+    assert some < all_of_them  # "all heads times gates" saves nothing
+
+
+def test_the_balance_loss_alone_pushes() -> None:
+    x = token_vectors(WORDS, d_model=24)[None]
+    layer = MixtureOfHeads(24, 6, shared=2, chosen=2)
+    torch.nn.init.normal_(layer.router_routed.weight, std=0.3, generator=torch.Generator().manual_seed(3))
+    spreads = []
+    for _ in range(200):
+        routing = layer.routing(x)
+        counts = routing.chosen.float().sum((0, 1))
+        spreads.append(float(counts.max() - counts.min()))
+        (gradient,) = torch.autograd.grad(routing.balance, layer.router_routed.weight)
+        layer.router_routed.weight.data -= 0.3 * gradient
+    assert spreads[-1] < spreads[0]
+
+
+def test_the_ends_of_the_balance_loss() -> None:
+    routed, k = 6, 3
+    layer = MixtureOfHeads(16, 8, shared=2, chosen=k).requires_grad_(False)
+    x = torch.ones(1, 5, 16)
+    layer.router_routed.weight.zero_()
+    assert layer.routing(x).balance == pytest.approx(k)  # hardly prefers anything, always picks the same
+    layer.router_routed.weight[:k] = 5
+    assert layer.routing(x).balance == pytest.approx(routed)
+
+
+def test_heads_that_nobody_chooses() -> None:
+    runs = {factor: [run for run in balance_runs() if run.factor == factor] for factor in (0.0, 0.01, 1.0)}
+    unused = [sum(share < 0.01 for share in run.chosen[0]) for run in runs[0.0]]
+    assert sum(count > 0 for count in unused) == 4 and unused[0] == 3
+    assert outcomes()["15-without-balance"] == "in some of the runs"
+    assert sorted(runs[0.0][0].chosen[0]) == pytest.approx([0, 0, 0, 1, 1, 1], abs=0.01)
+    assert all(max(run.chosen[0]) - min(run.chosen[0]) > 0.7 for run in runs[0.0])  # "all are uneven"
+    assert all(min(run.chosen[0]) > 0.05 for run in runs[0.01])
+    assert all(max(run.chosen[0]) - min(run.chosen[0]) < 0.1 for run in runs[1.0])
+    assert all(min(run.chosen[1]) > 0.15 for run in runs[0.0])  # layer 2
+    rights = {factor: [run.right for run in some] for factor, some in runs.items()}
+    widest = max(max(some) - min(some) for some in rights.values())
+    means = [fmean(some) for some in rights.values()]
+    assert max(means) - min(means) < widest
+    lengths = {factor: max(some) - min(some) for factor, some in rights.items()}
+    assert fmean(rights[0.01]) - fmean(rights[0.0]) < max(lengths[0.01], lengths[0.0])
+
+
+def test_words_and_classes_that_choose_alike() -> None:
+    by_word = {(one.trained, one.layer): one for one in heads_chosen("words")}
+    assert [round(100 * by_word[True, layer].by_label) for layer in (1, 2)] == [79, 86]
+    assert all(by_word[False, layer].by_label > by_word[True, layer].by_label for layer in (1, 2))
+    assert outcomes()["15-same-word"] == "as many as in the trained model"
+    by_class = {(one.trained, one.layer): one for one in heads_chosen("upos")}
+    gains = {key: round(100 * (one.by_label - one.by_all)) for key, one in by_class.items()}
+    for key, told in {(True, 1): 21, (True, 2): 30, (False, 1): 3, (False, 2): 5}.items():
+        assert abs(gains[key] - told) <= 1
+
+
+def test_what_head_six_reads_and_writes() -> None:
+    model = load_course_model()
+    kinds, scores = list(read_circuits.words_by_class()), read_circuits.class_scores(model, head=5)
+    for kind in ("determiner", "numeral", "adjective"):
+        assert kinds[int(scores[kinds.index(kind)].argmax())] == "noun"
+    shares = [read_circuits.written_endings(model, head)[1] for head in range(8)]
+    assert len(read_circuits.agreeing_nouns()) == 313
+    assert round(100 * shares[5]) == 96 and outcomes()["15-ov-endings"] == "about 95 %"
+    assert max(range(8), key=lambda head: shares[head]) == 5
+    assert sorted(range(8), key=lambda head: shares[head])[-2] == 7  # head 8, from numerals
+    untrained = []
+    for seed in range(3):
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            other = GlossModel(model.sizes)
+        untrained += [read_circuits.written_endings(other, head)[1] for head in range(8)]
+    assert max(untrained) <= 0.21 + 0.005
+    first = model.encoder.layers[0].attention
+    assert {circuits.circuit_rank(circuits.qk_circuit(first, head)) for head in range(8)} == {16}
+
+
+def test_rows_of_talking_heads_and_a_mask_too_early() -> None:
+    layer = TalkingHeads(24, 4, noise=0.3).requires_grad_(False)
+    traced = layer.trace(token_vectors(WORDS, d_model=24)[None], mask=causal_mask(9))
+    sums = traced.composed_weights[0].sum(-1)
+    assert torch.allclose(sums, layer.p_weights.sum(0)[:, None].expand(4, 9), atol=1e-5)
+    assert outcomes()["15-talking-rows"] == "a number of the head's own, which can be any"
+    hidden = traced.raw_scores.masked_fill(~causal_mask(9), float("-inf"))
+    assert mixed(hidden, torch.eye(4))[..., ~causal_mask(9)].isnan().all()
+    assert outcomes()["15-mask-first"] == "nan: no number at all"
+    assert (traced.composed_weights[..., ~causal_mask(9)] == 0).all()  # the second mixing is safe
+
+
+def test_what_the_trained_heads_say_to_each_other() -> None:
+    layer = kept_gloss_row("talking").encoder.layers[0].attention
+    off = ~torch.eye(8, dtype=torch.bool)
+    assert (layer.p_scores[off] > 0).float().mean() > 0.6  # "most shares are positive"
+    assert (layer.p_weights[off] < 0).float().mean() > 0.9  # "nearly everything is negative"
+    losses = talk_taken_away()
+    assert round(losses["as trained"], 2) == 0.85
+    assert losses["scores not mixed"] > 1.5 and losses["weights not mixed"] < 1
+    assert losses["off-diagonal shuffled"] > 1.4
+    assert outcomes()["15-silence"] == "the scores, before the softmax"
+
+
+def test_what_composing_leans_on() -> None:
+    losses = composing_taken_away()
+    assert losses["without the static part"] - losses["as trained"] < 0.1
+    assert losses["static part only"] > 3 * losses["as trained"]
+    assert losses["dynamic parts: another token's"] > 3 * losses["as trained"]
+    assert losses["dynamic parts: their mean"] > 2 * losses["as trained"]
+
+
+def test_maps_pairs_and_ranks() -> None:
+    x = token_vectors(WORDS, d_model=24)[None]
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        many = TalkingHeads(24, 8, d_k=2, d_v=3, noise=0.3).requires_grad_(False)
+    seen = many.trace(x)
+    assert seen.weights.shape[1] == 8 and outcomes()["15-softmax-maps"] == "8"
+    rank = torch.linalg.matrix_rank
+    assert int(rank(seen.raw_scores[0, 0].double(), atol=1e-5)) == 2
+    assert int(rank(seen.scores[0, 0].double(), atol=1e-5)) == 8 == len(set(WORDS))
+    both = torch.cat([seen.weights[0], seen.composed_weights[0]]).flatten(1).double()
+    assert int(rank(both, atol=1e-6)) == 8
+
+
+def test_what_composing_costs() -> None:
+    plain = variant_cost(MultiHeadAttention(256, 8), 256)
+    made = variant_cost(DynamicallyComposableHeads(256, 8), 256)
+    more = made.parameters - plain.parameters
+    assert more == 20 * 8 * 256 + 64 * 8**2 + 2 * 8**2 and round(100 * more / plain.parameters) == 17
+    assert round(100 * (20 * 32 * 4096 + 64 * 32**2) / (4 * 4096**2)) == 4
+    assert 10 / (256 / 8) == pytest.approx(1 / 3, abs=0.03) and 10 / 128 == pytest.approx(0.08, abs=0.003)
+    assert made.cached > plain.cached
+
+
+def test_the_setting_of_the_leaderboard() -> None:
+    setting = Setting()
+    assert (setting.d_model, setting.recipe.steps, setting.recipe.sentences) == (48, 1800, 20_000)
+    model = model_of(Row("composable", 8), setting, 0)
+    assert model.encoder.layers[0].feed_forward.w_1.out_features == 69
+    assert model_of(Row("wide", 16), setting, 0).encoder.layers[0].feed_forward.w_1.out_features == 192 // 2
+    rows = leaderboard()
+    assert recorded_row("plain").parameters == 150_614
+    assert all(abs(row.parameters - 150_614) < 200 for row in rows)
+
+
+def test_more_heads_are_narrower_heads() -> None:
+    one, eight, sixteen = (recorded_row("plain", h) for h in (1, 8, 16))
+    assert difference(one, eight).words.startswith("better")
+    assert outcomes()["15-one-or-eight"] == "1 head is better than 8"
+    assert max((recorded_row("plain", h) for h in (1, 2, 4, 8, 16)), key=lambda row: row.loss).h == 16
+    assert difference(sixteen, eight).words.startswith("worse")
+    assert difference(recorded_row("wide", 16), sixteen).amount > 0.4
+    accuracies = {w: [mean_accuracy(trained_card(w, h)).mean for h in (1, 8)] for w in (128, 32)}
+    assert accuracies[128][1] > accuracies[128][0] and accuracies[32][1] < accuracies[32][0]
+
+
+def test_the_best_row_with_eight_heads() -> None:
+    best = min((row for row in leaderboard() if row.h == 8), key=lambda row: row.loss)
+    assert outcomes()["15-board"] == best.words == "talking heads"
