@@ -71,7 +71,7 @@ def _content_inputs(g: Generator) -> list[Case]:
     def case(label: str, d_model: int, h: int, d_k: int, **options: object) -> Case:
         dtype = options.pop("dtype", torch.float32)
         w_k, b_q = draw(g, d_model, h * d_k, dtype=dtype), draw(g, h * d_k, dtype=dtype)
-        sizes = {"d_model": d_model, "h": h} | ({"d_k": d_k} if h > 1 else {})
+        sizes = {"d_model": d_model, "h": h, "d_k": d_k}
         return Case(label, (w_k, b_q, h), sizes, **options)
 
     return [

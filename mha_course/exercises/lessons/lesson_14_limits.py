@@ -49,7 +49,7 @@ def _window_inputs(g: Generator) -> list[Case]:
 
     return [
         case("with four heads", 2, 5, 4, 6, 1),
-        case("with three heads", 2, 4, 3, 7, 2),
+        case("with three heads", 5, 4, 3, 7, 2),
         case("when neighbours are read as a whole", 4, 2, 7, 3, 3),
         case("without overlap", 3, 4, 2, 6, 0, edge=True),
         case("in float64", 3, 2, 4, 5, 1, dtype=torch.float64, required=False),
@@ -59,7 +59,8 @@ def _window_inputs(g: Generator) -> list[Case]:
 def _width_inputs(g: Generator) -> list[Case]:
     def case(label: str, scores: Tensor, **options: bool) -> Case:
         n_q, n_k = scores.shape
-        return Case(label, (scores.softmax(-1),), {"n_q": n_q, "n_k": n_k}, **options)
+        sizes = {"n": n_q} if n_q == n_k else {"n_q": n_q, "n_k": n_k}
+        return Case(label, (scores.softmax(-1),), sizes, **options)
 
     def of_rank(n_q: int, n_k: int, d_k: int) -> Tensor:
         return draw(g, n_q, d_k, dtype=torch.float64) @ draw(g, n_k, d_k, dtype=torch.float64).T
@@ -145,7 +146,7 @@ EXERCISES = (
         hints=(
             "Which scores have these weights? There are many: each row may be shifted by its own number.",
             "Of all shifts, subtracting each row's mean leaves the smallest rank. "
-            "`torch.linalg.matrix_rank` counts singular values above rounding.",
+            "`matrix_rank`, in `torch.linalg`, counts singular values above rounding.",
             "scores = logarithms of the weights\neach row without its mean\nthe rank of that, as an int",
         ),
         why=(
