@@ -96,9 +96,10 @@ def test_the_query_side_depends_on_the_query_alone() -> None:
 def test_talking_heads_have_one_branch_which_is_the_same_for_every_pair() -> None:
     model = stirred("talking")
     widget = Composition(model, TEXT, query=5, key=2)
-    assert widget.branches == [["static", "static"]] and widget.answer["talking"]
+    assert widget.branches == [["static", "P"]] and widget.answer["talking"]
     expected = model.encoder.layers[0].attention.p_scores
     np.testing.assert_allclose(widget.answer["matrix"], expected.detach(), atol=6e-5)
+    assert widget.alt.startswith("P before the softmax in layer 1, query “school”")
     before = widget.answer["matrix"]
     widget.key = 6
     assert widget.answer["matrix"] == before

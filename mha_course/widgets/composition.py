@@ -102,7 +102,8 @@ class Composition(CourseWidget):
             key=int(key),
             on=list(names),
             layers=len(self._reader.layers),
-            branches=[[name, NAMES[name]] for name in names],
+            # Talking heads have nothing but the matrix itself, P.
+            branches=[[name, NAMES[name] if len(names) > 1 else "P"] for name in names],
             examples=list(examples()),
         )
 
@@ -156,7 +157,9 @@ class Composition(CourseWidget):
         }
         into = (found.scores if self.stage == "before" else found.weights)[:, t, s]
         out = (found.composed_scores if self.stage == "before" else found.output)[:, t, s]
-        self.alt = in_words(self.stage, self.layer, read.words[t], read.words[s], used)
+        self.alt = in_words(
+            "P" if header["talking"] else "W", self.stage, self.layer, read.words[t], read.words[s], used
+        )
         header |= {
             "pair": [t, s],
             "matrix": _rounded(used),
@@ -181,20 +184,20 @@ class Composition(CourseWidget):
             np.asarray(self.answer["matrix"]),
             heads,
             heads,
-            title=f"W {self.stage} the softmax, layer {self.layer}: "
+            title=f"{'P' if self.answer['talking'] else 'W'} {self.stage} the softmax, layer {self.layer}: "
             f"“{self.answer['words'][self._pair[0]]}” to “{self.answer['words'][self._pair[1]]}”",
             row_name="from head ↓",
             column_name="to head →",
         ).png()
 
 
-def in_words(stage: str, layer: int, query: str, key: str, matrix: Tensor) -> str:
-    """What stands out in W of one pair."""
+def in_words(letter: str, stage: str, layer: int, query: str, key: str, matrix: Tensor) -> str:
+    """What stands out in the matrix of one pair, W or P."""
     h = len(matrix)
     others = matrix.clone()
     others.fill_diagonal_(0)
     at = int(others.abs().argmax())
-    begin = f"W {stage} the softmax in layer {layer}, query “{query}”, key “{key}”: "
+    begin = f"{letter} {stage} the softmax in layer {layer}, query “{query}”, key “{key}”: "
     if h == 1 or float(others.flatten()[at]) == 0:
         return f"{begin}no head takes anything from another one."
     own = matrix.diagonal()

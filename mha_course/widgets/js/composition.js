@@ -7,9 +7,9 @@
 // .mha-compose-part[data-branch], .mha-compose-told, [data-fact="under"], .mha-stage-map.
 
 const COMPOSE_ROWS = [
-  { name: "alone", words: "each head alone", signed: false },
-  { name: "weights", words: "scores composed, then softmax", signed: false },
-  { name: "output", words: "weights composed as well", signed: true },
+  { name: "alone", words: "each head alone: the softmax of its own scores", signed: false },
+  { name: "weights", words: "the softmax of composed scores", signed: false },
+  { name: "output", words: "these weights composed once more, what the values are summed with", signed: true },
 ];
 
 function render({ model, el }) {
@@ -32,7 +32,7 @@ function render({ model, el }) {
   const layers = Array.from({ length: model.get("layers") }, (_, i) => ({ value: i + 1, label: String(i + 1) }));
   const layer = segmented({ label: "layer", options: layers, value: model.get("layer"), onChange: (value) => answers.ask({ layer: value }) });
   const stage = segmented({
-    label: "W", name: "stage", value: model.get("stage"), onChange: (value) => answers.ask({ stage: value }),
+    label: "matrix", name: "stage", value: model.get("stage"), onChange: (value) => answers.ask({ stage: value }),
     options: [{ value: "before", label: "before the softmax" }, { value: "after", label: "after the softmax" }],
   });
   const query = wordSelect({ label: "query", name: "query", onChange: (i) => answers.ask({ query: i + 1 }) });
@@ -40,6 +40,8 @@ function render({ model, el }) {
   const notices = node("div", {});
   const whole = signedGrid({ tips, large: true, describe: (i, j, value) => `from head ${i + 1} to head ${j + 1}: ${numberText(value, 3)}` });
   whole.element.classList.add("mha-compose-matrix");
+  const [named, added] = [node("span", { class: "mha-label" }), node("span", { class: "mha-label" })];
+  const sub = node("span", { class: "mha-sub" });
   const told = node("p", { class: "mha-compose-told" });
   const passing = node("div", { class: "mha-compose-passing" });
   const scale = node("p", { class: "mha-note" });
@@ -56,12 +58,12 @@ function render({ model, el }) {
   const readout = node("p", { class: "mha-sub", "data-fact": "under" });
   const drawing = node("div", { class: "mha-drawing" },
     node("div", { class: "mha-section mha-compose-split" },
-      node("div", { class: "mha-compose-whole" }, node("span", { class: "mha-label" }, "W of the pair: from head (row) to head (column)"), whole.element, passing),
-      node("div", { class: "mha-compose-branches" }, node("span", { class: "mha-label" }, "its branches, added up"), node("div", { class: "mha-compose-cards" }, ...cards.map((card) => card.element)), scale)),
+      node("div", { class: "mha-compose-whole" }, named, whole.element, passing),
+      node("div", { class: "mha-compose-branches" }, added, node("div", { class: "mha-compose-cards" }, ...cards.map((card) => card.element)), scale)),
     told,
     node("div", { class: "mha-section" }, maps.element, readout));
   root.append(
-    node("div", { class: "mha-row mha-row-spread" }, node("h3", { class: "mha-heading" }, "How heads are composed"), node("span", { class: "mha-sub" }, "one matrix W for each pair of words")),
+    node("div", { class: "mha-row mha-row-spread" }, node("h3", { class: "mha-heading" }, "How heads are composed"), sub),
     node("div", { class: "mha-row" }, field.element, another),
     node("div", { class: "mha-row" }, layer.element, stage.element, query.element, key.element),
     notices, drawing, node("div", { class: "mha-computing" }, "computing"));
@@ -80,19 +82,19 @@ function render({ model, el }) {
       setText(readout, `Rings: ${pair}. A click in a map chooses another pair. Rows: query, columns: key, scale 0 to 1; the last row from ${MINUS}${header.top.toFixed(2)} (orange) to ${header.top.toFixed(2)} (blue).`);
       return;
     }
-    const three = COMPOSE_ROWS.map((each, i) => `${each.words} ${numberText(mapOf(i, head)[t * n + s], 2)}`);
+    const three = ["alone", "scores composed", "weights composed"].map((words, i) => `${words} ${numberText(mapOf(i, head)[t * n + s], 2)}`);
     setText(readout, `Head ${head + 1}, ${pair}: ${three.join(", ")}.`);
   }
 
-  // The pair's numbers on their way through W.
-  function pass() {
+  // The pair's numbers on their way through the matrix.
+  function pass(letter) {
     const before = model.get("stage") === "before";
     const cell = (kind, ...content) => node("span", { class: kind }, ...content);
     const line = (words, values) => [cell("mha-compose-row", words), ...values.map((value) => cell("", numberText(value, 2)))];
     passing.style.gridTemplateColumns = `52px repeat(${header.h}, minmax(0, 1fr))`;
     passing.setAttribute("role", "img");
-    passing.setAttribute("aria-label", header.into.map((value, i) => `head ${i + 1}: ${numberText(value, 2)}, times W ${numberText(header.out[i], 2)}`).join("; "));
-    passing.replaceChildren(cell("mha-compose-row", "head"), ...header.into.map((_, i) => headBadge(i)), ...line(before ? "score" : "weight", header.into), ...line("times W", header.out));
+    passing.setAttribute("aria-label", header.into.map((value, i) => `head ${i + 1}: ${numberText(value, 2)}, times ${letter} ${numberText(header.out[i], 2)}`).join("; "));
+    passing.replaceChildren(cell("mha-compose-row", "head"), ...header.into.map((_, i) => headBadge(i)), ...line(before ? "score" : "weight", header.into), ...line(`times ${letter}`, header.out));
   }
 
   function draw() {
@@ -113,7 +115,11 @@ function render({ model, el }) {
     }
     const without = on.includes("static") ? "" : " Without the static branch the identity stands in its place.";
     setText(scale, `Orange: below 0, blue: above, scale ±${numberText(max, 2)}. Switches hold before and after the softmax, in this layer.${without}`);
-    pass();
+    const letter = header.talking ? "P" : "W";
+    setText(sub, header.talking ? "one matrix P for all pairs of words" : "one matrix W for each pair of words");
+    setText(named, `${letter}: from head (row) to head (column)`);
+    setText(added, header.talking ? "on, or the identity in its place" : "its branches, added up");
+    pass(letter);
     setText(told, `${header.told} Largest change of a weight by composing scores: ${header.moved.toFixed(2)}.`);
     maps.draw({ h: header.h, n: header.words.length, maps: mapOf, pair: header.pair, top: header.top, theme });
     under(null);

@@ -28,7 +28,7 @@ function smallMaps({ rows, onPick, onCell }) {
         canvas.addEventListener("pointermove", (event) => onCell(row, head, ...at(canvas, event)));
         canvas.addEventListener("pointerleave", () => onCell(null));
         canvas.addEventListener("click", (event) => onPick(...at(canvas, event)));
-        const box = node("div", { class: "mha-stage-map", "data-head": head + 1 }, row ? null : headBadge(head), node("div", { class: "mha-stage-frame" }, canvas, ring));
+        const box = node("div", { class: "mha-stage-map", "data-head": head + 1 }, headBadge(head), node("div", { class: "mha-stage-frame" }, canvas, ring));
         return { box, canvas, ring };
       });
       maps.replaceChildren(...list.map(({ box }) => box));
