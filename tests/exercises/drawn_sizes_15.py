@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mha_course.exercises.lessons.lesson_15 import drawn_load, drawn_routers
 from mha_course.exercises.lessons.lesson_15_circuits import drawn_layer
 from mha_course.exercises.lessons.lesson_15_composed import drawn_composition, drawn_talk
 from mha_course.exercises.lessons.lesson_15_difference import drawn_losses
-from mha_course.exercises.lessons.lesson_15_mixture import drawn_load, drawn_routers
 
 
 def _gates(s: Any) -> tuple[Any, ...]:
