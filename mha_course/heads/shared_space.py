@@ -93,13 +93,18 @@ def heads_turned(layer: MultiHeadAttention, seed: int = 0) -> MultiHeadAttention
         raise ValueError(
             f"{layer.h} heads share {layer.n_kv_heads} key heads, so they can't be turned one by one."
         )
-    g = torch.Generator().manual_seed(seed)
     made = deepcopy(layer)
-    for linear in (made.w_q, made.w_k):
+    for linear, turns in zip((made.w_q, made.w_k), head_rotations(layer, seed), strict=True):
         rows = linear.weight.view(layer.h, layer.d_k, layer.d_model)
-        turned = [(head.double() @ _rotation(layer.d_model, g)).to(head) for head in rows]
-        linear.weight.copy_(torch.cat(turned))
+        linear.weight.copy_((rows.double() @ turns).to(rows).flatten(0, 1))
     return made
+
+
+def head_rotations(layer: MultiHeadAttention, seed: int = 0) -> Tensor:
+    """The rotations of `heads_turned`, those of W_Q and those of W_K: (2, h, d_model, d_model), float64."""
+    g = torch.Generator().manual_seed(seed)
+    drawn = [_rotation(layer.d_model, g) for _ in range(2 * layer.h)]
+    return torch.stack(drawn).view(2, layer.h, layer.d_model, layer.d_model)
 
 
 def _products(layer: MultiHeadAttention) -> tuple[Tensor, Tensor, Tensor]:
