@@ -36,7 +36,8 @@ function gateTable({ tips, onRow }) {
         if (shared) children.push(kinds("shared", shared));
         if (gap) children.push(space());
         if (shared < h) children.push(kinds("routed", h - shared));
-        children.push(...Array.from({ length: 4 }, space));
+        // Nothing above the four columns at the right, nor in the corner left of the heads.
+        children.push(...Array.from({ length: 5 }, space));
         for (let i = 0; i < h; i += 1) children.push(...(gap && i === shared ? [space()] : []), headBadge(i));
         children.push(space(), head("α₁"), head("α₂"), head("sum"));
         words.forEach((word, row) => {
