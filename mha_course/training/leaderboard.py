@@ -21,6 +21,7 @@ from mha_course.models.digit_model import DigitModel
 from mha_course.models.gloss_model import GlossModel, GlossSizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.gloss_batches import NO_ANSWER, GlossData
+from mha_course.training.own_chance import with_own_chance
 from mha_course.training.record_gates import in_batches
 from mha_course.training.train_gloss import Recipe, Step, accuracy, train_gloss
 from mha_course.variants.line_up import cached_numbers, variant
@@ -100,7 +101,7 @@ def attention_layers(
 def train_row(
     model: GlossModel, setting: Setting, seed: int, data: GlossData, tested: GlossData
 ) -> Iterator[tuple[Step, float | None]]:
-    """Train the model in place; stop asking, and it stops.
+    """Train the model in place; stop asking, and it stops. Equal seeds give equal runs on one machine.
 
     Yields: what every update found, with the held-out loss every `setting.look` updates, else None."""
     with balance_losses(model) as balances:
@@ -110,7 +111,8 @@ def train_row(
             balances.clear()
             return BALANCE * mean
 
-        for step in train_gloss(model, data, setting.recipe, seed, added=added):
+        steps = train_gloss(model, data, setting.recipe, seed, added=added)
+        for step in with_own_chance(steps, seed):
             loss = None
             if step.number % setting.look == 0:
                 loss = round(held_out_loss(model, tested), 4)

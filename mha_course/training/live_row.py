@@ -94,8 +94,8 @@ class RowReport:
 class LiveRow:
     """A row that is being trained; whoever asks for the next report trains it one update further.
 
-    model: exists from the first report with all sentences drawn. Use one thread: two are slower. As in the
-    recorded runs, dropout draws from the process's own random numbers: seeds fix weights and batches only.
+    model: exists from the first report with all sentences drawn. Use one thread: two are slower. On the
+    machine of the record the same seed gives the recorded run.
     """
 
     settings: RowSettings

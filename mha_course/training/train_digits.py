@@ -12,6 +12,7 @@ from torch import Tensor
 
 from mha_course.models.digit_model import DigitModel, digit_images
 from mha_course.training.leaderboard import BALANCE, Row, attention_layers, parameters
+from mha_course.training.own_chance import with_own_chance
 from mha_course.variants.mixture_of_heads import balance_losses
 
 DIGIT_ROWS = (
@@ -64,7 +65,11 @@ def train_digits(
 ) -> Iterator[float]:
     """Train the model in place and yield the loss of every update; stop asking, and it stops.
 
-    balance: the factor of a mixture's balance loss."""
+    Equal seeds give equal runs on one machine. balance: the factor of a mixture's balance loss."""
+    yield from with_own_chance(_steps(model, setting, seed, balance), seed)
+
+
+def _steps(model: DigitModel, setting: DigitSetting, seed: int, balance: float) -> Iterator[float]:
     images, digits, _, _ = digit_split(setting)
     g = torch.Generator().manual_seed(seed)
     optimiser = torch.optim.AdamW(model.parameters(), setting.rate, weight_decay=setting.weight_decay)

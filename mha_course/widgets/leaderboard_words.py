@@ -117,7 +117,9 @@ def again(settings: RowSettings, live: Sequence[tuple[int, float]], row: RowReco
     said += f" Recorded there: {'' if own is None else f'{text.format(own)} with this seed, '}{span}."
     if own is None:
         return said
-    return said + " Starting weights and batches are the same; dropout draws anew."
+    if text.format(own) == text.format(number):
+        return said + " Equal seeds gave equal runs."
+    return said + " The seed is the same; another machine rounds differently, and training enlarges that."
 
 
 def listed(rows: Sequence[RowRecord], number: str, threshold: float) -> str:

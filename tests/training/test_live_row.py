@@ -53,14 +53,10 @@ def test_a_gloss_row_is_trained_as_it_was_recorded(monkeypatch: pytest.MonkeyPat
 
 def test_a_digits_row_is_trained_as_it_was_recorded() -> None:
     live = LiveRow(RowSettings("digits", "overlapping", 8, seed=2, steps=53))
-    with torch.random.fork_rng():
-        torch.manual_seed(8)  # dropout
-        first, *reports = list(live.reports())
-        assert (first.step, first.drawn) == (0, 500) and len(reports) == 53
-    with torch.random.fork_rng():
-        torch.manual_seed(8)
-        model = digit_model_of(Row("overlapping", 8), DigitSetting(), 2)
-        losses = list(islice(train_digits(model, DigitSetting(), 2), 53))
+    first, *reports = list(live.reports())
+    assert (first.step, first.drawn) == (0, 500) and len(reports) == 53
+    model = digit_model_of(Row("overlapping", 8), DigitSetting(), 2)
+    losses = list(islice(train_digits(model, DigitSetting(), 2), 53))
     assert [report.loss for report in reports] == losses
     assert [report.step for report in reports if report.held is not None] == [50, 53]
     right, held = digits_right(model, DigitSetting())
