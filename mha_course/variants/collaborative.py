@@ -18,6 +18,8 @@ from torch import Tensor, nn
 from mha_course.attention import head_size, repeat_kv_heads, split_heads
 from mha_course.layers import MultiHeadAttention, initialise
 from mha_course.sizes import check_sizes
+from mha_course.variants.grouped_query import GroupedQueryAttention
+from mha_course.variants.plain_heads import check_plain_heads
 from mha_course.variants.three_factors import three_factors
 
 Mixing = Literal["blocks", "ones", "normal"]
@@ -89,8 +91,14 @@ class CollaborativeHeads(MultiHeadAttention):
         stay. Below h * d_k the h products W_Q^(i) W_K^(i)^T are decomposed together, from random factors
         (seed), in `sweeps` rounds of least squares. The scale stays that of the layer given.
 
-        Raises: ValueError for a width below 1 or above h * d_k.
+        Raises: ValueError for a width below 1 or above h * d_k, and for a layer whose heads are not plain:
+        they meet, turn by position, or stand behind gates.
         """
+        check_plain_heads(layer, "they have no such factors")
+        if isinstance(layer, GroupedQueryAttention):
+            raise ValueError("its queries and keys turn with the position, so no fixed factors replace them.")
+        if layer.gate is not None:
+            raise ValueError("its heads stand behind gates: take the gate out first, or prune the layer.")
         h, d_k = layer.h, layer.d_k
         width = h * d_k if width is None else width
         check_sizes(width=width)

@@ -106,7 +106,10 @@ class MixtureOfHeads(MultiHeadAttention):
             scale = 2 if self.gates == "code" else 1
             of_shared = scale * types[..., :1] * of_shared
             of_routed = scale * types[..., 1:] * of_routed
-        spread = (probabilities.mean((0, 1)) * chosen.to(query.dtype).mean((0, 1))).sum()
+        # No token chooses nothing, so the mean over none counts as 0.
+        tokens = max(1, b * n)
+        shares = chosen.to(probabilities.dtype).sum((0, 1)) / tokens
+        spread = (probabilities.sum((0, 1)) / tokens * shares).sum()
         balance = spread * (probabilities.shape[-1] if self.gates == "code" else 1)
         none = query.new_tensor([float(self.shared > 0), float(self.chosen > 0)]).expand(b, n, 2)
         return Routing(
@@ -186,10 +189,9 @@ class MixtureOfHeads(MultiHeadAttention):
         counts = routing.chosen[..., routed].sum(1)
         place = torch.arange(len(sentence), device=query.device) - (counts.cumsum(0) - counts)[sentence]
         shape = (query.shape[0], int(counts.max()))
-        q = query.new_zeros(*shape, self.d_k).index_put(
-            (sentence, place),
-            F.linear(query[sentence, token], *self._some(self.w_q, self._rows_of(one, self.d_k))),
-        )
+        projected = F.linear(query[sentence, token], *self._some(self.w_q, self._rows_of(one, self.d_k)))
+        # Types follow the products: under autocast they are narrower than the query's.
+        q = projected.new_zeros(*shape, self.d_k).index_put((sentence, place), projected)
         allowed = None
         if mask is not None:
             mask = _for_heads(mask, one).expand(shape[0], 1, query.shape[1], -1)
@@ -198,7 +200,7 @@ class MixtureOfHeads(MultiHeadAttention):
         z = self._attended(q[:, None], known.k[:, one], known.v[:, one], allowed)[sentence, 0, place]
         z = z * routing.gates[sentence, token, head][:, None]
         written = z @ self.w_o.weight[:, self._rows_of(one, self.d_v)].T
-        return output.index_put((sentence, token), written, accumulate=True)
+        return output.index_put((sentence, token), written.to(output.dtype), accumulate=True)
 
     def _attended(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
         dropout_p = self.dropout if self.training else 0.0

@@ -21,14 +21,16 @@ def narrowed(layer: MultiHeadAttention, width: int) -> CollaborativeHeads:
     Biases, values, W_O and scale stay, as in `CollaborativeHeads.from_layer`. Written as collaborative heads
     with blocks of ones, which are plain heads.
 
-    Raises: ValueError for a width that h doesn't divide, or above h * d_k.
+    Raises: ValueError for a width that h doesn't divide, or above h * d_k, and for a layer whose heads are
+    not plain, as `from_layer`.
     Source: Eckart and Young 1936 (the nearest product of a given rank).
     """
     check_sizes(width=width)
+    whole = CollaborativeHeads.from_layer(layer)
     h, d_k = layer.h, layer.d_k
     if width % h or width > h * d_k:
         raise ValueError(f"width={width} must be a multiple of h={h} up to h * d_k={h * d_k}.")
-    whole, each = CollaborativeHeads.from_layer(layer), width // h
+    each = width // h
     made = CollaborativeHeads(
         layer.d_model,
         h,

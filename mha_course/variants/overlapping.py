@@ -53,7 +53,8 @@ class OverlappingHeads(MultiHeadAttention):
     def windows(self, x: Tensor) -> Tensor:
         """Windows over the features: (b, n, h * own) -> (b, h, n, own + 2 * overlap), zeros at the ends."""
         padded = F.pad(x, (self.overlap, self.overlap))
-        return padded.unfold(-1, self.d_k, self.own).transpose(1, 2)
+        # Own numbers for every window: fused kernels may misread a view that overlaps itself.
+        return padded.unfold(-1, self.d_k, self.own).transpose(1, 2).contiguous()
 
     def queries(self, query: Tensor, start: int = 0) -> Tensor:
         """(b, h, n_q, d_k): windows over query W_Q."""

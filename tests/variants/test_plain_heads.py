@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from mha_course.heads.gating import FixedGates
 from mha_course.heads.pruning import pruned_layer
 from mha_course.layers import MultiHeadAttention
 from mha_course.masks import causal_mask
@@ -14,6 +15,7 @@ from mha_course.variants.composable import DynamicallyComposableHeads
 from mha_course.variants.grouped_query import GroupedQueryAttention
 from mha_course.variants.kv_cache import KVCache, attend_with_cache
 from mha_course.variants.mixture_of_heads import MixtureOfHeads
+from mha_course.variants.narrowed import narrowed
 from mha_course.variants.overlapping import OverlappingHeads
 from mha_course.variants.some_heads import layer_of_heads
 from mha_course.variants.talking_heads import TalkingHeads
@@ -41,10 +43,21 @@ def test_heads_that_meet_are_refused_in_a_sentence(layer: MultiHeadAttention) ->
         lambda: pruned_layer(layer, torch.tensor([1.0, 0.0, 0.5, 1.0])),
         lambda: unshared(layer),
         lambda: attend_with_cache(layer, torch.zeros(2, 3, 12), KVCache(2, 4, 5, layer.d_k, layer.d_v)),
+        lambda: CollaborativeHeads.from_layer(layer),
+        lambda: narrowed(layer, 4),
     )
     for call in calls:
         with pytest.raises(ValueError, match=f"{type(layer).__name__} are more than slices"):
             call()
+
+
+def test_heads_that_turn_or_stand_behind_gates_have_no_factors() -> None:
+    gated = MultiHeadAttention(12, 4)
+    gated.gate = FixedGates(torch.ones(4))
+    for layer, told in ((GroupedQueryAttention(12, 6, 2), "turn with the position"), (gated, "behind gates")):
+        for call in (CollaborativeHeads.from_layer, lambda layer: narrowed(layer, 6)):
+            with pytest.raises(ValueError, match=told):
+                call(layer)
 
 
 @pytest.mark.parametrize("scale", [None, 0.9])

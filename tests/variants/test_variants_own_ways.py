@@ -178,3 +178,23 @@ def test_post_composition_reads_every_map_through_every_value() -> None:
     )
     assert torch.allclose(whole, trace.output, atol=1e-10)
     assert not torch.allclose(trace.composed_weights.sum(-1), torch.ones(2, 3, 7, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(("d_model", "h", "overlap"), [(2, 2, 1), (3, 3, 1), (4, 2, 2), (6, 2, 3), (8, 4, 1)])
+def test_windows_that_overlap_are_read_alike_on_both_ways(d_model: int, h: int, overlap: int) -> None:
+    # With h = 2, own = 1, overlap = 1 a view of the windows has two axes of stride 1, which a fused kernel
+    # takes for one another.
+    layer = OverlappingHeads(d_model, h, overlap)
+    x = torch.randn(3, 7, d_model, generator=torch.Generator().manual_seed(4))
+    assert torch.allclose(layer(x), layer.trace(x).output, atol=1e-6)
+
+
+def test_a_mixture_runs_in_mixed_precision_and_of_no_token() -> None:
+    layer = MixtureOfHeads(12, 6, shared=2, chosen=1, bias=True)
+    x = torch.randn(3, 5, 12, generator=torch.Generator().manual_seed(6))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        mixed = layer(x)
+    assert torch.allclose(mixed.float(), layer(x), atol=0.05)
+    for shape in ((2, 0, 12), (0, 3, 12)):
+        assert layer(torch.zeros(shape)).shape == shape
+        assert float(layer.routing(torch.zeros(shape)).balance.detach()) == 0.0
