@@ -16,7 +16,7 @@ from mha_course.masks import causal_mask
 from mha_course.models import read_circuits
 from mha_course.models.course_models import load_course_model
 from mha_course.models.gloss_model import GlossModel
-from mha_course.models.leaderboard_records import difference, leaderboard, recorded_row
+from mha_course.models.leaderboard_records import TASKS, RowRecord, difference, leaderboard
 from mha_course.models.one_thread import one_thread
 from mha_course.models.own_machine import shortest
 from mha_course.models.trained_settings import mean_accuracy, trained_card
@@ -42,15 +42,16 @@ def counted(layer: MultiHeadAttention, n: int) -> int:
 
 def test_what_gates_sum_to() -> None:
     x = token_vectors(WORDS, d_model=24)[None]
-    layer = MixtureOfHeads(24, 6, shared=2, chosen=2, gates="paper").requires_grad_(False)
+    layer = MixtureOfHeads(24, 8, shared=2, chosen=3, gates="paper").requires_grad_(False)
     for router in (layer.router_shared, layer.router_routed, layer.router_types):
         router.weight.mul_(15)
     assert layer.routing(x).gates.sum(-1).max() < 1 and outcomes()["15-gate-sum"] == "at most 1"
     layer.gates = "code"
     routing = layer.routing(x)
-    assert torch.allclose(routing.gates.sum(-1), torch.tensor(4.0))
-    used = layer.shared + layer.chosen
-    assert float(routing.gates.sum(-1).mean()) / used == pytest.approx(1, abs=1e-5)  # 1 on average
+    wanted = 2 * (2 * routing.types[..., 0] + 3 * routing.types[..., 1])
+    assert torch.allclose(routing.gates.sum(-1), wanted, atol=1e-5) and wanted.max() - wanted.min() > 0.1
+    layer.router_types.weight.zero_()  # both kinds get the same weight: 1 on average
+    assert torch.allclose(layer.routing(x).gates.sum(-1), torch.tensor(5.0), atol=1e-5)
 
 
 def test_flops_parameters_and_seconds_of_the_mixture() -> None:
@@ -106,22 +107,22 @@ def test_heads_that_nobody_chooses() -> None:
     assert all(max(run.chosen[0]) - min(run.chosen[0]) < 0.1 for run in runs[1.0])
     assert all(min(run.chosen[1]) > 0.15 for run in runs[0.0])  # layer 2
     rights = {factor: [run.right for run in some] for factor, some in runs.items()}
-    widest = max(max(some) - min(some) for some in rights.values())
-    means = [fmean(some) for some in rights.values()]
-    assert max(means) - min(means) < widest
     lengths = {factor: max(some) - min(some) for factor, some in rights.items()}
-    assert fmean(rights[0.01]) - fmean(rights[0.0]) < max(lengths[0.01], lengths[0.0])
+    more = fmean(rights[0.01]) - fmean(rights[0.0])
+    assert more == pytest.approx(0.014, abs=0.0005) and more < max(lengths[0.01], lengths[0.0])
+    assert lengths[0.0] == pytest.approx(0.018, abs=0.0005)
+    assert sum(with_it > without for with_it in rights[0.01] for without in rights[0.0]) == 24
 
 
 def test_words_and_classes_that_choose_alike() -> None:
     by_word = {(one.trained, one.layer): one for one in heads_chosen("words")}
-    assert [round(100 * by_word[True, layer].by_label) for layer in (1, 2)] == [79, 86]
-    assert all(by_word[False, layer].by_label > by_word[True, layer].by_label for layer in (1, 2))
+    for layer in (1, 2):
+        assert by_word[True, layer].by_label == pytest.approx(0.8, abs=0.08)  # "four of five"
+        assert by_word[False, layer].by_label > by_word[True, layer].by_label - 0.05
     assert outcomes()["15-same-word"] == "as many as in the trained model"
-    by_class = {(one.trained, one.layer): one for one in heads_chosen("upos")}
-    gains = {key: round(100 * (one.by_label - one.by_all)) for key, one in by_class.items()}
-    for key, told in {(True, 1): 21, (True, 2): 30, (False, 1): 3, (False, 2): 5}.items():
-        assert abs(gains[key] - told) <= 1
+    gains = {(one.trained, one.layer): one.by_label - one.by_all for one in heads_chosen("upos")}
+    for layer in (1, 2):
+        assert gains[True, layer] > 0.15 > 0.08 > gains[False, layer]
 
 
 def test_what_head_six_reads_and_writes() -> None:
@@ -140,7 +141,8 @@ def test_what_head_six_reads_and_writes() -> None:
             torch.manual_seed(seed)
             other = GlossModel(model.sizes)
         untrained += [read_circuits.written_endings(other, head)[1] for head in range(8)]
-    assert max(untrained) <= 0.21 + 0.005
+    assert max(untrained) < 0.25  # "near chance"
+    assert read_circuits.written_endings(model, None)[1] < 0.1
     first = model.encoder.layers[0].attention
     assert {circuits.circuit_rank(circuits.qk_circuit(first, head)) for head in range(8)} == {16}
 
@@ -161,20 +163,20 @@ def test_what_the_trained_heads_say_to_each_other() -> None:
     layer = kept_gloss_row("talking").encoder.layers[0].attention
     off = ~torch.eye(8, dtype=torch.bool)
     assert (layer.p_scores[off] > 0).float().mean() > 0.6  # "most shares are positive"
-    assert (layer.p_weights[off] < 0).float().mean() > 0.9  # "nearly everything is negative"
+    assert (layer.p_weights[off] < 0).float().mean() > 0.85  # "nearly everything is negative"
     losses = talk_taken_away()
-    assert round(losses["as trained"], 2) == 0.85
-    assert losses["scores not mixed"] > 1.5 and losses["weights not mixed"] < 1
-    assert losses["off-diagonal shuffled"] > 1.4
+    lost = {change: loss - losses["as trained"] for change, loss in losses.items()}
+    assert lost["scores not mixed"] > 2 * lost["weights not mixed"]
+    assert lost["off-diagonal shuffled"] > 0.6 * lost["neither mixed"]  # "nearly as bad as silence"
     assert outcomes()["15-silence"] == "the scores, before the softmax"
 
 
 def test_what_composing_leans_on() -> None:
     losses = composing_taken_away()
-    assert losses["without the static part"] - losses["as trained"] < 0.1
-    assert losses["static part only"] > 3 * losses["as trained"]
-    assert losses["dynamic parts: another token's"] > 3 * losses["as trained"]
-    assert losses["dynamic parts: their mean"] > 2 * losses["as trained"]
+    lost = {change: loss - losses["as trained"] for change, loss in losses.items()}
+    assert lost["without the static part"] < 0.15
+    assert lost["static part only"] > 2 and lost["dynamic parts: another token's"] > 2
+    assert lost["dynamic parts: their mean"] > 1
 
 
 def test_maps_pairs_and_ranks() -> None:
@@ -197,7 +199,12 @@ def test_what_composing_costs() -> None:
     more = made.parameters - plain.parameters
     assert more == 20 * 8 * 256 + 64 * 8**2 + 2 * 8**2 and round(100 * more / plain.parameters) == 17
     assert round(100 * (20 * 32 * 4096 + 64 * 32**2) / (4 * 4096**2)) == 4
-    assert 10 / (256 / 8) == pytest.approx(1 / 3, abs=0.03) and 10 / 128 == pytest.approx(0.08, abs=0.003)
+    assert 8 / (256 / 8) == 1 / 4 and round(100 * 8 / 128) == 6
+    static = 2 * 2 * 8**2 * 256**2
+    low_rank = 32 * 8 * 256**2
+    tokens = 2 * 2 * 256 * 2 * (256 * 32 + 32 * 32 + 256 * 8)
+    assert made.flops - plain.flops == static + low_rank + tokens
+    assert [round(part / 1e6) for part in (tokens, low_rank, static)] == [23, 17, 17]
     assert made.cached > plain.cached
 
 
@@ -207,22 +214,57 @@ def test_the_setting_of_the_leaderboard() -> None:
     model = model_of(Row("composable", 8), setting, 0)
     assert model.encoder.layers[0].feed_forward.w_1.out_features == 69
     assert model_of(Row("wide", 16), setting, 0).encoder.layers[0].feed_forward.w_1.out_features == 192 // 2
-    rows = leaderboard()
-    assert recorded_row("plain").parameters == 150_614
-    assert all(abs(row.parameters - 150_614) < 200 for row in rows)
+    assert all(abs(row.parameters - 150_614) < 200 for row in leaderboard())
+
+
+def rows_of(task: str, seeds: int) -> dict[tuple[str, int], RowRecord]:
+    """The recorded rows by variant and h; skipped while the record is still being made."""
+    rows = {(row.row.variant, row.h): row for row in leaderboard(task)}
+    if len(rows) < len(TASKS[task]) or any(len(row.runs) < seeds for row in rows.values()):
+        pytest.skip(f"the record of the {task} is not complete")
+    return rows
 
 
 def test_more_heads_are_narrower_heads() -> None:
-    one, eight, sixteen = (recorded_row("plain", h) for h in (1, 8, 16))
-    assert difference(one, eight).words.startswith("better")
-    assert outcomes()["15-one-or-eight"] == "1 head is better than 8"
-    assert max((recorded_row("plain", h) for h in (1, 2, 4, 8, 16)), key=lambda row: row.loss).h == 16
-    assert difference(sixteen, eight).words.startswith("worse")
-    assert difference(recorded_row("wide", 16), sixteen).amount > 0.4
-    accuracies = {w: [mean_accuracy(trained_card(w, h)).mean for h in (1, 8)] for w in (128, 32)}
-    assert accuracies[128][1] > accuracies[128][0] and accuracies[32][1] < accuracies[32][0]
+    rows = rows_of("gloss", 3)
+    plain = {h: rows["plain", h] for h in (1, 2, 4, 8, 16)}
+    assert min(plain.values(), key=lambda row: row.loss).h in (1, 2)
+    assert outcomes()["15-plain-heads"] == "1 or 2 heads"
+    assert all(difference(plain[16], plain[h]).words.startswith("worse") for h in (1, 2, 4, 8))
+    assert difference(rows["wide", 16], plain[16]).words.startswith("better")
+    # Wider models: 8 against 1 beyond the spread at 128 and 64, within it at 32.
+    for width, told in ((128, True), (64, True), (32, False)):
+        one, eight = (mean_accuracy(trained_card(width, h)) for h in (1, 8))
+        spread = max(one.high - one.low, eight.high - eight.low)
+        assert (eight.mean - one.mean > spread) is told
+        assert told or 0 < one.mean - eight.mean < spread
 
 
-def test_the_best_row_with_eight_heads() -> None:
-    best = min((row for row in leaderboard() if row.h == 8), key=lambda row: row.loss)
-    assert outcomes()["15-board"] == best.words == "talking heads"
+def test_the_rows_with_eight_heads() -> None:
+    rows = {name: row for (name, h), row in rows_of("gloss", 3).items() if h == 8}
+    lifted = ("talking", "collaborative", "composable")
+    assert min(rows, key=lambda name: rows[name].loss) in lifted
+    assert outcomes()["15-board"] == "collaborative, talking or composable heads"
+    cheaper = ("grouped", "multi-query", "mixture")
+    highest = sorted(rows, key=lambda name: rows[name].loss)[-3:]
+    assert set(highest) == set(cheaper)
+    assert all(rows[name].flops <= rows["plain"].flops for name in cheaper)
+    told = [difference(row, rows["plain"]).told for name, row in rows.items() if name != "plain"]
+    assert not all(told)  # "many of these steps are smaller"
+
+
+def test_no_variant_is_better_than_the_best_plain_row() -> None:
+    rows = rows_of("gloss", 3)
+    best = min((row for (name, _), row in rows.items() if name == "plain"), key=lambda row: row.loss)
+    variants = [row for (name, _), row in rows.items() if name != "plain"]
+    assert len(variants) == 9 and outcomes()["15-best-plain"] == "none"
+    assert [row for row in variants if difference(row, best).words.startswith("better")] == []
+
+
+def test_written_digits() -> None:
+    rows = {name: row for (name, h), row in rows_of("digits", 5).items() if h == 8}
+    assert all(0.87 < row.right < 0.95 for row in rows.values())  # "some nine of ten"
+    for name in ("overlapping", "mixture"):
+        assert difference(rows[name], rows["plain"]).words == "no difference"
+    assert difference(rows["overlapping"], rows["mixture"]).words == "no difference"
+    assert outcomes()["15-digits"] == "no difference between them"

@@ -13,6 +13,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from mha_course.heads.circuits import ov_circuit
 from mha_course.models.gloss_model import GlossModel
 from mha_course.models.glossing import HELD_OUT, HELD_OUT_SEED
 from mha_course.text.course_language.gloss import ENDINGS, GENDERS, gender
@@ -77,8 +78,10 @@ def class_scores(model: GlossModel, head: int) -> Tensor:
 
 
 @torch.no_grad()
-def written_endings(model: GlossModel, head: int) -> tuple[Tensor, float]:
+def written_endings(model: GlossModel, head: int | None) -> tuple[Tensor, float]:
     """What the nouns write towards the six agreeing endings through head (from 0) of layer 1.
+
+    head: None leaves the circuit out, as a control: the noun's own vector, straight to the endings.
 
     Returns: the mean for each kind of noun (6, 6), rows the right ending, columns the ending written to, each
     noun compared with the mean noun; the share of nouns whose largest number is at their right ending.
@@ -86,8 +89,7 @@ def written_endings(model: GlossModel, head: int) -> tuple[Tensor, float]:
     layer, nouns = model.encoder.layers[0].attention, agreeing_nouns()
     right = torch.tensor([noun.ending - _FIRST for noun in nouns])
     x = word_inputs(model, [noun.word for noun in nouns])
-    own = slice(head * layer.d_v, (head + 1) * layer.d_v)
-    written = x @ layer.w_v.weight[own].T @ layer.w_o.weight[:, own].T
+    written = x if head is None else x @ ov_circuit(layer, head)
     towards = (written - written.mean(0)) @ model.parts["ending"].weight[_FIRST:].T
     means = torch.stack([towards[right == kind].mean(0) for kind in range(2 * GENDERS)])
     return means, float((towards.argmax(1) == right).float().mean())

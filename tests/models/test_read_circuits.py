@@ -66,7 +66,10 @@ def test_what_nouns_write_goes_through_the_ov_circuit() -> None:
     model = load_course_model()
     layer, nouns = model.encoder.layers[0].attention, agreeing_nouns()
     means, share = written_endings(model, HEAD)
-    written = word_inputs(model, [noun.word for noun in nouns]) @ ov_circuit(layer, HEAD)
+    x = word_inputs(model, [noun.word for noun in nouns])
+    own = slice(HEAD * layer.d_v, (HEAD + 1) * layer.d_v)
+    written = x @ layer.w_v.weight[own].T @ layer.w_o.weight[:, own].T
+    assert torch.allclose(written, x @ ov_circuit(layer, HEAD), atol=1e-4)
     towards = (written - written.mean(0)) @ model.parts["ending"].weight[5:].T
     right = torch.tensor([noun.ending - 5 for noun in nouns])
     assert share == pytest.approx(float((towards.argmax(1) == right).float().mean()))
@@ -79,3 +82,7 @@ def test_random_weights_write_no_endings() -> None:
         untrained = GlossModel(load_course_model().sizes)
     shares = [written_endings(untrained, head)[1] for head in range(8)]
     assert max(shares) < 0.25  # one in six is chance
+
+
+def test_without_a_head_in_between_a_noun_names_no_ending() -> None:
+    assert written_endings(load_course_model(), None)[1] < 0.1
