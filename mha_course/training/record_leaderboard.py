@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 import torch
@@ -46,7 +48,7 @@ def record_leaderboard(
     missing = [one for one in tasks if (one[0], one[1].variant, one[1].h, one[2]) not in done]
     say(f"{len(tasks) - len(missing)} of {len(tasks)} runs are there already")
     # Fresh processes: torch must not be copied with its threads.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), _end_with_the_command) as pool:
         for future in as_completed(pool.submit(one_run, *one, path.parent) for one in missing):
             run = future.result()
             record["runs"].append(run)
@@ -67,6 +69,18 @@ def one_run(task: str, row: Row, seed: int, folder: Path) -> dict[str, object]:
         tested = gloss_data(held_out(TESTED, TESTING_SEED), words)
         told = run_row(row, setting, seed, data, tested, keep)
     return {"task": task, "variant": row.variant, "h": row.h, "seed": seed, **told}
+
+
+def _end_with_the_command() -> None:
+    """End this process as soon as the command that began it is gone, in the midst of a run, too."""
+
+    def wait() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _settings() -> dict[str, object]:

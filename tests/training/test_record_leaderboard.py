@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -106,3 +110,45 @@ def test_weights_of_the_first_seed_are_kept(tmp_path: Path, monkeypatch: pytest.
     assert [path.name for path in tmp_path.iterdir()] == [row_file("digits", kept)]
     assert (run["task"], run["variant"], run["h"], run["seed"]) == ("digits", "overlapping", 8, 0)
     assert 0 <= run["right"] <= 1 and run["loss"] > 0
+
+
+CHILD = """
+import sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from mha_course.training.record_leaderboard import _end_with_the_command
+import os
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, get_context("spawn"), _end_with_the_command) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        pool.submit(time.sleep, 600).result()
+"""
+
+
+def test_a_killed_command_leaves_no_process_at_work(tmp_path: Path) -> None:
+    script = tmp_path / "command.py"
+    script.write_text(CHILD, encoding="utf-8")
+    folder = str(Path(recording.__file__).parents[2])
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": folder},
+    ) as command:
+        worker = int(command.stdout.readline())
+        time.sleep(0.5)  # it is asleep in its second task now
+        command.kill()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and _runs(worker):
+        time.sleep(0.1)
+    assert not _runs(worker)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process is there and not only waiting to be counted as ended."""
+    try:
+        os.kill(process, 0)
+        status = Path(f"/proc/{process}/stat")
+        return not status.exists() or status.read_text(encoding="utf-8").split(")")[-1].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
