@@ -125,6 +125,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.skipif(os.name == "nt", reason="asks for a process as POSIX systems do")
 def test_a_killed_command_leaves_no_process_at_work(tmp_path: Path) -> None:
     script = tmp_path / "command.py"
     script.write_text(CHILD, encoding="utf-8")
