@@ -19,12 +19,14 @@ from mha_course.models.gloss_model import GlossModel
 from mha_course.models.leaderboard_records import TASKS, RowRecord, difference, leaderboard
 from mha_course.models.one_thread import one_thread
 from mha_course.models.own_machine import shortest
+from mha_course.models.patch_habits import patch_habits
 from mha_course.models.trained_settings import mean_accuracy, trained_card
 from mha_course.models.word_vectors import token_vectors
 from mha_course.training.balance_trial import balance_runs
-from mha_course.training.kept_rows import kept_gloss_row
+from mha_course.training.kept_rows import kept_digit_row, kept_gloss_row
 from mha_course.training.leaderboard import Row, Setting, model_of
 from mha_course.training.learned_variants import composing_taken_away, heads_chosen, talk_taken_away
+from mha_course.training.train_digits import DigitSetting, digit_model_of, digit_split
 from mha_course.variants.composable import DynamicallyComposableHeads
 from mha_course.variants.mixture_of_heads import MixtureOfHeads
 from mha_course.variants.talking_heads import TalkingHeads, mixed
@@ -57,7 +59,7 @@ def test_what_gates_sum_to() -> None:
 def test_flops_parameters_and_seconds_of_the_mixture() -> None:
     plain, mixture = MultiHeadAttention(256, 8), MixtureOfHeads(256, 8, shared=2, chosen=3)
     shares = [counted(mixture, n) / counted(plain, n) for n in (256, 512)]
-    assert shares[0] == pytest.approx(0.76, abs=0.005) and outcomes()["15-mixture-flops"] == "about 0.76"
+    assert shares[0] == pytest.approx(0.76, abs=0.005) and outcomes()["15-mixture-flops"] == "about 3/4"
     assert 5 / 8 < shares[1] < shares[0] <= 0.8
     long = variant_cost(mixture, 400_000).flops / variant_cost(plain, 400_000).flops
     assert long == pytest.approx(5 / 8, abs=0.001)  # "falls towards 5/8"
@@ -268,3 +270,15 @@ def test_written_digits() -> None:
         assert difference(rows[name], rows["plain"]).words == "no difference"
     assert difference(rows["overlapping"], rows["mixture"]).words == "no difference"
     assert outcomes()["15-digits"] == "no difference between them"
+
+
+def test_heads_that_read_ink_and_heads_that_read_paper() -> None:
+    setting = DigitSetting()
+    pictures = digit_split(setting)[2][:400]
+    trained = patch_habits(kept_digit_row("plain"), pictures)
+    untrained = patch_habits(digit_model_of(Row("plain", 8), setting, 9), pictures)
+    ink = trained.on_ink[0]
+    assert ink.max() > untrained.on_ink[0].max() and ink.max() > 1.5 * trained.even
+    assert ink.min() < 0.9 * trained.even  # "the paper around it"
+    assert untrained.on_ink[0].max() > 1.05 * untrained.even  # "such leanings, too"
+    assert trained.spread[1].min() > 0.9  # layer 2: "nearly even"
