@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import torch
+from torch import Tensor
 
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.exercise import Case, Mistake
@@ -38,7 +42,41 @@ def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Fi
         for mistake, ways in zip(evidence.exercise.mistakes, outcomes, strict=True):
             if any(matches(evidence, given, special) for given in ways):
                 return findings_of(evidence, mistake)
-    return None
+    whole = _as_whole_numbers(evidence)
+    found = known_mistake(whole, outcomes) if whole else None
+    if found is None:
+        return None
+    # A count is told by its number, however it was divided; that it is no whole number comes second.
+    says = f"{found.says} And it is a float; a whole number is wanted."
+    return Finding(f"{found.id}+float", says, seen(evidence), found.look)
+
+
+def _as_whole_numbers(evidence: Evidence) -> Evidence | None:
+    """The same evidence, where floats hold whole numbers that should be `int`; None elsewhere."""
+    numbers = all(returned.kind == "number" for returned in evidence.exercise.returns)
+    # Where some sizes are to be refused, a float tells of the division itself; the exercise has words for it.
+    if not numbers or any(case.refuses for case in evidence.cases):
+        return None
+    floats = [out for out in evidence.got if any(leaf.is_floating_point() for leaf in out.leaves)]
+    if not floats or not all(_nearly_whole(leaf) for out in floats for leaf in out.leaves):
+        return None
+    got = [_whole(out) for out in evidence.got]
+    right = [
+        ok or agree(want, out) for ok, want, out in zip(evidence.right, evidence.expected, got, strict=True)
+    ]
+    whole = dataclasses.replace(evidence, got=got, right=right)
+    return None if whole.passes() else whole
+
+
+def _nearly_whole(leaf: Tensor) -> bool:
+    if not leaf.is_floating_point():
+        return True
+    return bool(leaf.isfinite().all() and torch.isclose(leaf, leaf.round(), rtol=1e-7, atol=1e-6).all())
+
+
+def _whole(out: Outcome) -> Outcome:
+    leaves = tuple(leaf.round().long() if leaf.is_floating_point() else leaf for leaf in out.leaves)
+    return dataclasses.replace(out, leaves=leaves)
 
 
 def matches(evidence: Evidence, given: Calls, special: bool = False) -> bool:

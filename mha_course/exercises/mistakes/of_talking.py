@@ -62,6 +62,10 @@ def _nothing_hidden(scores: Tensor, mask: Tensor) -> Tensor:
     return scores
 
 
+def _divided(weights: Tensor) -> Tensor:
+    return weights / weights.sum(-1, keepdim=True)
+
+
 def _by_its_own(maps: Tensor, p: Tensor) -> Tensor:
     return maps * p.diagonal()[:, None, None]
 
@@ -111,6 +115,13 @@ TALKING_MISTAKES = (
         "The mask comes after the softmax. Hidden keys have no weight, but took part in the sum, so that the "
         "others are too small.",
         "the order of mask and softmax.",
+    ),
+    Mistake(
+        "masked-late-and-divided",
+        _with(hide=_nothing_hidden, late=lambda weights, mask: weights * mask, finish=_divided),
+        "The mask comes after the softmax, and mixed rows are made to sum to 1. That repairs nothing: "
+        "shares differ from head to head, and rows of talking heads need not sum to 1.",
+        "the order of mask and softmax, and the last step.",
     ),
     Mistake(
         "scores-mixed-transposed",
@@ -174,7 +185,7 @@ TALKING_MISTAKES = (
     ),
     Mistake(
         "rows-made-to-sum-to-1",
-        _with(finish=lambda weights: weights / weights.sum(-1, keepdim=True)),
+        _with(finish=_divided),
         "Mixed weights are divided by the sum of their row. Talking heads leave them as they are: rows need "
         "not sum to 1.",
         "the last step.",

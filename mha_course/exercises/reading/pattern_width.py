@@ -14,6 +14,8 @@ from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
 
+Call = Callable[[tuple[Any, ...]], Outcome]
+
 _SCORES = (
     Way("A softmax is taken of the weights once more.", lambda p: p.softmax(-1)),
     rare("The logarithm is taken twice.", lambda p: (-p.log()).log()),
@@ -40,9 +42,6 @@ _COUNTS = (
     rare("The result is the sum of the singular values.", lambda s: torch.linalg.svdvals(s).sum()),
     rare("The result is the largest singular value.", lambda s: torch.linalg.svdvals(s)[0]),
     rare("All singular values are counted, those of 0 too.", lambda s: len(torch.linalg.svdvals(s))),
-    rare("Singular values above 1 are counted.", lambda s: int((torch.linalg.svdvals(s) > 1).sum())),
-    rare("Singular values above 0.5 are counted.", lambda s: int((torch.linalg.svdvals(s) > 0.5).sum())),
-    rare("Singular values above 0.1 are counted.", lambda s: int((torch.linalg.svdvals(s) > 0.1).sum())),
     rare(
         "Singular values that are not exactly 0 are counted.",
         lambda s: int((torch.linalg.svdvals(s) > 0).sum()),
@@ -92,6 +91,51 @@ def _drawn(n_q: int, n_k: int, d_k: int) -> Tensor:
     return (q @ k.T).softmax(-1)
 
 
+def _with_values(values: list[float]) -> Tensor:
+    """A pattern whose scores, each row without its mean, have these singular values."""
+    g = torch.Generator().manual_seed(29)
+    m = torch.randn(11, 3, generator=g, dtype=torch.float64)
+    queries = torch.linalg.qr(torch.randn(9, 3, generator=g, dtype=torch.float64)).Q
+    keys = torch.linalg.qr(m - m.mean(0)).Q
+    k = len(values)
+    scaled = queries[:, :k] * torch.tensor(values, dtype=torch.float64)
+    return (scaled @ keys[:, :k].T).softmax(-1)
+
+
+def _limit(call: Call) -> Finding | None:
+    """Where faint features stop counting: measured, since any number may stand in the answer."""
+
+    def counted(values: list[float]) -> float | None:
+        out = call((_with_values(values),))
+        one = out.error is None and len(out.leaves) == 1 and out.leaves[0].numel() == 1
+        return float(out.leaves[0]) if one and not out.leaves[0].is_complex() else None
+
+    def edge(beside: list[float], largest: float) -> float | None:
+        """The size from which on one feature more, next to those beside it, counts; None without any."""
+        low, high = 1e-6 * largest, largest
+        if counted([*beside, low]) != len(beside) or counted([*beside, high]) != len(beside) + 1:
+            return None
+        for _ in range(14):
+            middle = (low * high) ** 0.5
+            low, high = (middle, high) if counted([*beside, middle]) == len(beside) else (low, middle)
+        return (low * high) ** 0.5
+
+    look = "from which size on a singular value is more than rounding."
+    alone = edge([], 30.0)
+    if alone:
+        says = (
+            f"Singular values below about {alone:.2g} are left out. A feature may be faint and still be one."
+        )
+        return Finding("faint-left-out", says, look=look)
+    beside = edge([30.0], 30.0)
+    pair = beside and edge([30.0, 30.0], 30.0)
+    # Where a share of the sum decides, the limit moves with the number of others.
+    if beside and pair and abs(pair / beside - 1) < 0.02:
+        says = f"Singular values below about {beside / 30:.2g} times the largest are left out. "
+        return Finding("faint-left-out", f"{says}A feature may be faint and still be one.", look=look)
+    return None
+
+
 def _slot(name: str, look: str, ways: tuple[Way, ...]) -> Slot:
     return Slot(name, look, (*ways_of(WIDTH_MISTAKES, name), *ways))
 
@@ -108,9 +152,9 @@ _RECIPE = Recipe(
 )
 
 
-def read_width(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
-    """The steps done otherwise where they are known; else the plainest pattern that is counted wrongly."""
-    found = _RECIPE.read(evidence, i, call)
+def read_width(evidence: Evidence, i: int, call: Call) -> Finding | None:
+    """A limit below which nothing counts, or steps done otherwise; else the plainest wrong pattern."""
+    found = _limit(call) or _RECIPE.read(evidence, i, call)
     if found:
         return found
     for d_k in range(6):

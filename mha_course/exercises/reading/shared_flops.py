@@ -30,25 +30,39 @@ _LOOK = "every matrix product up to the scores: its three sides, and how often i
 
 _MOST = 8  # so many different products are no count that somebody thought of
 
-# What stands for no such product, by the exponents of (n, d_model, h, width).
+# What may stand in the place of one of the two, by the exponents of (n, d_model, h, width).
+_IN_PLACE = {
+    _PROJECTIONS: {
+        (1, 2, 0, 0): "from d_model to d_model; W_Q and W_K go to the shared features",
+        (1, 1, 1, 1): "once for every head; all heads share them",
+        (1, 1, -1, 1): "as a head's share; they are made once, at full width",
+        (0, 1, 0, 1): "for a single token",
+        (1, 0, 0, 2): "from `width` to `width`; they start at d_model",
+    },
+    _SCORES: {
+        (2, 1, 0, 0): "as those of plain heads; each head works in all shared features",
+        (2, 1, 1, 0): "with d_model features a head; the shared queries and keys have `width`",
+        (2, 0, 0, 1): "once for all heads; each head works in all shared features",
+        (2, 0, -1, 1): "once, with width / h features; each head works in all shared features",
+        (1, 0, 1, 1): "for one query; every token asks",
+        (2, 0, 1, 0): "without the length of their sums",
+        (2, 0, 0, 0): "for one head, without the length of their sums",
+        (2, 0, 1, 2): "with the width twice",
+        (1, 0, 1, 2): "with n and the width exchanged",
+        (2, 0, 2, 1): "with h twice",
+    },
+}
+# What stands for no such product beside the two.
 _OTHER = {
-    (1, 2, 0, 0): "projections from d_model to d_model: W_Q and W_K go to the shared features",
-    (2, 1, 0, 0): "the scores of plain heads",
-    (2, 1, 1, 0): "scores with d_model features a head: there are `width` of them",
-    (2, 0, 0, 1): "scores once for all heads: each head works in all shared features",
-    (2, 0, -1, 1): "scores of width / h features, once",
-    (1, 1, 1, 1): "projections for every head: all heads share them",
-    (1, 1, -1, 1): "a head's share of the projections: they are made once, at full width",
-    (0, 1, 0, 1): "the projections of a single token, or the numbers in W_Q and W_K",
     (0, 0, 1, 1): "the numbers in M",
     (1, 0, 1, 1): "the weighing of features by M, or the scores of one query",
     (2, 0, 1, 0): "one operation or more for each score: no matrix product",
     (2, 0, 0, 0): "operations for each pair of tokens, without a width",
     (1, 0, 0, 1): "operations for each number of a query or key: no matrix product",
-    (2, 0, 1, 2): "the width twice: a score is a sum of `width` products",
-    (1, 0, 1, 2): "n and the width have changed places in the scores",
-    (1, 0, 0, 2): "projections from `width` to `width`: they start at d_model",
-    (2, 0, 2, 1): "h twice",
+    (0, 1, 0, 1): "the numbers in W_Q and W_K, or the projections of a single token",
+    (1, 2, 0, 0): "projections from d_model to d_model",
+    (2, 1, 0, 0): "the scores of plain heads",
+    (2, 0, 0, 1): "scores once for all heads",
 }
 
 
@@ -89,20 +103,22 @@ def _at_once(have: Terms) -> Finding | None:
 
 
 def _in_parts(have: Terms) -> str:
-    said = []
+    """What is there in the place of each part; never the part as it should be."""
+    said, rest = [], {key: c for key, c in have.items() if key not in _RIGHT}
     for key, part in ((_PROJECTIONS, "projections"), (_SCORES, "scores")):
-        c, wanted = have.get(key, Fraction(0)), _RIGHT[key]
-        right = product_in_symbols(key, _SIZES, wanted)
-        if not c:
-            said.append(f"The {part}, `{right}`, are missing.")
-        elif c != wanted:
+        c = have.get(key, Fraction(0))
+        in_place = [other for other in rest if other in _IN_PLACE[key] and rest[other] > 0]
+        if not c and in_place:
+            there = product_in_symbols(in_place[0], _SIZES, rest.pop(in_place[0]))
+            said.append(f"The {part} are counted as `{there}`: {_IN_PLACE[key][in_place[0]]}.")
+        elif not c:
+            said.append(f"The {part} are missing.")
+        elif c != _RIGHT[key]:
             there = product_in_symbols(key, _SIZES, c)
-            said.append(f"The {part} are counted as `{there}`. They take `{right}`.")
+            said.append(f"The {part} are counted as `{there}`: {_times(c / _RIGHT[key])} what they take.")
     if len(said) == 0:
         said.append("Projections and scores are right.")
-    for key, c in have.items():
-        if key in _RIGHT:
-            continue
+    for key, c in rest.items():
         what = _OTHER.get(key)
         if c < 0:
             what = "something is subtracted"
@@ -112,3 +128,7 @@ def _in_parts(have: Terms) -> str:
             what = f"no matrix product up to the scores has the sides {product_in_symbols(key, _SIZES)}"
         said.append(f"`{product_in_symbols(key, _SIZES, c)}` should not be there ({what}).")
     return " ".join(said)
+
+
+def _times(factor: Fraction) -> str:
+    return {Fraction(1, 2): "half", Fraction(2): "twice"}.get(factor, f"{factor} times")

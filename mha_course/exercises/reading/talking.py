@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mha_course.exercises.mistakes.of_talking import TALKING_MISTAKES, mix, talk_with
+from mha_course.exercises.mistakes.of_talking import TALKING_MISTAKES, Step, mix, talk_with
 from mha_course.exercises.reading.asked_plainly import Question, asked_plainly, plain
 from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, rare
@@ -93,8 +93,17 @@ _LATES = (
     rare("Hidden weights are taken out and the others made to sum to 1.", lambda w, mask: _rest(w * mask)),
     rare("What the mask hides is left, and the others are 0.", lambda w, mask: w * ~mask),
 )
+# What is done with the mask at the end, where nothing was hidden before the softmax.
+_ENDS = (
+    ("and a second softmax follows", lambda w, mask: _hidden(w, mask).softmax(-1)),
+    ("and a second softmax follows", lambda w, mask: (w * mask).softmax(-1)),
+    ("and weights become -inf", lambda w, mask: _hidden(w, mask)),
+    ("and weights become large negative numbers", lambda w, mask: w.masked_fill(~mask, -1e9)),
+    ("and rows are divided by the sum of their sizes", lambda w, mask: _by_sizes(w * mask)),
+    ("and turned round", lambda w, mask: w * ~mask),
+)
 _FINISHES = (
-    rare("Weights are divided by the sum of their sizes.", lambda w: w / w.abs().sum(-1, keepdim=True)),
+    rare("Weights are divided by the sum of their sizes.", lambda w: _by_sizes(w)),
     rare("Weights come back without their sign.", lambda w: w.abs()),
     rare("Weights are cut at 0 and at 1.", lambda w: w.clamp(0, 1)),
     rare("Queries and keys have changed places.", lambda w: w.mT),
@@ -104,6 +113,12 @@ _FINISHES = (
     rare("The maps are added up over the heads.", lambda w: w.sum(1)),
     rare("Sentences and heads are one axis.", lambda w: w.flatten(0, 1)),
 )
+
+
+def _at_the_end(end: Step) -> Step:
+    return lambda s, p, w, mask: end(mix(mix(s, p).softmax(-1), w), mask)
+
+
 _WHOLES = (
     rare(
         "Both mixings stand after the softmax.",
@@ -116,7 +131,12 @@ _WHOLES = (
         lambda s, p, w, mask: mix(_hidden(mix(s, p @ w), mask).softmax(-1), p @ w),
     ),
     rare("The mask hides whole rows by its first column.", lambda s, p, w, mask: _by_column(s, p, w, mask)),
+    *(rare(f"The mask comes after the softmax, {words}.", _at_the_end(end)) for words, end in _ENDS),
 )
+
+
+def _by_sizes(weights: Tensor) -> Tensor:
+    return weights / weights.abs().sum(-1, keepdim=True)
 
 
 def _eye(p: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from mha_course.exercises.mistakes.of_windows import WINDOW_MISTAKES, around, wi
 from mha_course.exercises.outcome import Outcome, close
 from mha_course.exercises.reading.known_ways import ways_of
 from mha_course.exercises.reading.recipes import Recipe, Slot, Way, of_the_whole, rare
+from mha_course.exercises.reading.slid_windows import read_slid
 
 _REACHES = (
     Way("The windows reach one feature too far on either side.", lambda o, own: o + 1),
@@ -157,7 +158,7 @@ _RECIPE = Recipe(
 
 def read_windows(evidence: Evidence, i: int, call: Callable[[tuple[Any, ...]], Outcome]) -> Finding | None:
     """The steps done otherwise where they are known; else what a head's first row holds."""
-    found = _RECIPE.read(evidence, i, call)
+    found = _RECIPE.read(evidence, i, call) or read_slid(evidence, i)
     if found:
         return found
     x, h, _ = evidence.cases[i].arguments

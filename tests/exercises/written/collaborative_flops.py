@@ -127,7 +127,7 @@ UNLISTED = [
     ("changed places", lambda n, d, h, w: step_by_step(d, n, h, w)),
     ("Everything is multiplied by h|multiplied by n", lambda n, d, h, w: n * step_by_step(n, d, h, w)),
     (
-        "are missing.*width. products|the width twice",
+        "counted as .*: with the width twice",
         lambda n, d, h, w: 4 * n * d * w + 2 * n * n * h * w * w,
     ),
     ("in M", lambda n, d, h, w: step_by_step(n, d, h, w) + h * w),
@@ -142,6 +142,11 @@ UNLISTED = [
     ("logarithm", lambda n, d, h, w: math.log(step_by_step(n, d, h, w))),
     ("no sum of products", lambda n, d, h, w: int(n * d * w**0.5)),
     ("h twice", lambda n, d, h, w: 4 * n * d * w + 2 * n * n * h * h * w),
-    ("only feeds|projections from", lambda n, d, h, w: 4 * n * w * w + 2 * n * n * h * w),
+    ("counted as `2 n² width / h`", lambda n, d, h, w: 4 * n * d * w + 2 * n * n * (w // h)),
+    ("are counted as .*: from `width`", lambda n, d, h, w: 4 * n * w * w + 2 * n * n * h * w),
+    # A float of a known mistake is that mistake, in its words.
+    ("counted once, .*And it is a float", lambda n, d, h, w: 4 * n * d * w + 2 * n * n * (w / h) * h),
+    ("of plain heads, .*And it is a float", lambda n, d, h, w: 4 * n * d * w + 2 * n * n * (d / h) * h),
+    ("counted as one.*And it is a float", lambda n, d, h, w: (4 * n * d * w + 2 * n * n * h * w) / 2),
     ("nothing", lambda n, d, h, w: print(step_by_step(n, d, h, w))),
 ]

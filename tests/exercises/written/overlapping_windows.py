@@ -278,8 +278,35 @@ UNLISTED = [
     ("goes round to the last", lambda x, h, o: sliced(x, h, o, pad=lambda x, o: _left_ring(x, o))),
     ("added up", lambda x, h, o: sliced(x, h, o).sum(1)),
     ("The window|window holds", lambda x, h, o: _first_feature_twice(sliced(x, h, o))),
+    ("don't overlap.*3 of them in place of 4", partial(unfolded, step=lambda own, o: own + 2 * o)),
+    (
+        "don't overlap.*behind tokens.*3 of them",
+        partial(unfolded, step=lambda own, o: own + 2 * o, last=lambda w: w),
+    ),
+    ("d_model / h . overlap apart.*in place of 4", partial(unfolded, step=lambda own, o: own + o)),
+    ("Windows are overlap apart", partial(unfolded, step=lambda own, o: o)),
+    ("Windows are overlap apart", partial(unfolded, step=lambda own, o: max(o, 1))),
+    ("Windows are one feature apart", partial(unfolded, step=lambda own, o: 1)),
+    ("no zeros", lambda x, h, o: _slid(x, x.shape[-1] // h + 2 * o, x.shape[-1] // h)),
+    (
+        "2 . overlap zeros",
+        lambda x, h, o: _slid(F.pad(x, (2 * o, 2 * o)), x.shape[-1] // h + 2 * o, x.shape[-1] // h),
+    ),
+    (
+        "d_model / h features wide",
+        lambda x, h, o: _slid(F.pad(x, (o, o)), x.shape[-1] // h, x.shape[-1] // h),
+    ),
+    (
+        "around the tokens, not",
+        lambda x, h, o: _slid(F.pad(x, (0, 0, o, o)), x.shape[-1] // h + 2 * o, x.shape[-1] // h),
+    ),
+    ("h features wide|h . 2 . overlap features wide", lambda x, h, o: _slid(F.pad(x, (o, o)), h + 2 * o, h)),
     ("nothing", lambda x, h, o: print(sliced(x, h, o).shape)),
 ]
+
+
+def _slid(padded, size, step):
+    return padded.unfold(-1, size, step).transpose(1, 2)
 
 
 def _apart(places):

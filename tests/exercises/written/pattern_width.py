@@ -138,8 +138,20 @@ UNLISTED = [
     ("doubled", partial(counted, last=lambda count, p: 2 * count)),
     ("float", partial(counted, last=lambda count, p: float(count))),
     ("sum of the singular values", lambda p: torch.linalg.svdvals(p.log() - p.log().mean(1, True)).sum()),
-    ("above 1 are counted", partial(counted, above=1.0)),
-    ("above 0.5 are counted", partial(counted, above=0.1)),
+    ("below about (1|0.99) are left out", partial(counted, above=1.0)),
+    ("below about 0.1 are left out", partial(counted, above=0.1)),
+    (r"below about 0\.05 are left out", partial(counted, above=0.05)),
+    (r"below about 0\.001 are left out", partial(counted, above=1e-3)),
+    (
+        r"below about 0\.001 times the largest are left out",
+        lambda p: _beside_the_largest(p, 1e-3),
+    ),
+    (r"below about 0\.03 times the largest are left out", lambda p: _beside_the_largest(p, 0.03)),
+    (
+        r"below about 0\.01 times the largest are left out",
+        lambda p: int(torch.linalg.matrix_rank(p.log() - p.log().mean(1, True), rtol=0.01)),
+    ),
+    ("99 %", lambda p: _most(p, 0.99)),
     ("Singular values come back", lambda p: torch.linalg.svdvals(p.log() - p.log().mean(1, True))),
     ("answer is 0; yours is 3", lambda p: 3),
     ("largest score", partial(counted, shift=lambda s: s - s.max())),
@@ -148,6 +160,7 @@ UNLISTED = [
     ("90 %", lambda p: _most(p, 0.9)),
     ("negative", partial(counted, last=lambda count, p: -count)),
     ("the answer is", lambda p: min(by_numpy(p), 4)),
+    ("rank of the weights. .*And it is a float", lambda p: float(torch.linalg.matrix_rank(p))),
     ("nothing", lambda p: print(by_numpy(p))),
 ]
 
@@ -161,3 +174,8 @@ def _effective(p):
 def _most(p, part):
     values = torch.linalg.svdvals(p.log() - p.log().mean(1, True))
     return int((values.cumsum(0) < part * values.sum()).sum()) + 1
+
+
+def _beside_the_largest(p, part):
+    values = torch.linalg.svdvals(p.log() - p.log().mean(1, True))
+    return sum(v > part * values[0] for v in values.tolist())

@@ -101,6 +101,11 @@ WRONG = [
     ("hidden-scores-0", partial(by_einsum, hidden=0.0)),
     ("masked-after-softmax", lambda s, p, w, mask: unmasked(s, p, w, mask, lambda z, mask: z * mask)),
     ("masked-after-softmax", lambda s, p, w, mask: unmasked(s, p, w).masked_fill(~mask, 0)),
+    (
+        "masked-late-and-divided",
+        lambda s, p, w, mask: _to_1(unmasked(s, p, w).masked_fill(~mask, 0)),
+    ),
+    ("masked-late-and-divided", lambda s, p, w, mask: _to_1(unmasked(s, p, w, mask, torch.mul))),
     ("scores-mixed-transposed", partial(by_einsum, first=turned)),
     ("scores-mixed-transposed", lambda s, p, w, mask: by_movedim(s, p.T, w, mask)),
     ("weights-mixed-transposed", partial(by_einsum, second=turned)),
@@ -167,8 +172,18 @@ UNLISTED = [
     ("mixed twice", partial(by_einsum, first=lambda s, p: mixed(mixed(s, p), p))),
     ("not hidden", partial(by_einsum, hidden=-1.0)),
     ("should be", partial(by_einsum, first=lambda s, p: mixed(s.tanh(), p))),
+    (
+        "after the softmax.*second softmax",
+        lambda s, p, w, mask: unmasked(s, p, w).where(mask, -INF).softmax(-1),
+    ),
+    ("after the softmax.*second softmax", lambda s, p, w, mask: (unmasked(s, p, w) * mask).softmax(-1)),
+    ("after the softmax.*-inf", lambda s, p, w, mask: unmasked(s, p, w).where(mask, -INF)),
     ("nothing", lambda s, p, w, mask: print(by_einsum(s, p, w, mask).shape)),
 ]
+
+
+def _to_1(weights):
+    return weights / weights.sum(dim=3, keepdim=True)
 
 
 def _normalised(out):
