@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +10,7 @@ from statistics import fmean
 from mha_course.data_files import data_path
 from mha_course.models.leaderboard_rows import THRESHOLD, Difference, RowRecord, RunRecord, difference
 from mha_course.training.leaderboard import ROWS, Row, encoder_flops
-from mha_course.training.record_leaderboard import FILE
+from mha_course.training.record_leaderboard import FILE, read_record
 from mha_course.training.train_digits import DIGIT_ROWS, DigitSetting, digit_model_of
 from mha_course.variants.line_up import cached_numbers, variant
 
@@ -37,9 +36,9 @@ def leaderboard(task: str = "gloss", path: Path | None = None) -> tuple[RowRecor
     """The rows that have been run, best first: by held-out loss, of "digits" by the share told right.
 
     path: another record than the one that comes with the course. Raises: ValueError for another task;
-    FileNotFoundError when data/ is missing."""
+    FileNotFoundError when data/ is missing; ValueError for a damaged record."""
     rows = _rows(task)
-    record = json.loads((path or data_path(f"models/{FILE}")).read_text(encoding="utf-8"))
+    record = read_record(path or data_path(f"models/{FILE}"))
     setting = record["settings"][task]
     found = []
     for row in rows:

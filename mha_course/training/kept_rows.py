@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -28,9 +29,11 @@ def row_file(task: str, row: Row) -> str:
 
 
 def save_row(model: nn.Module, path: Path) -> None:
-    """Write a trained model as safetensors, in half precision."""
-    save_file({name: tensor.half().contiguous() for name, tensor in model.state_dict().items()}, path)
-    path.chmod(0o644)  # safetensors writes files that only their owner may read
+    """Write a trained model as safetensors, in half precision; a file with this name is a whole one."""
+    part = path.with_suffix(".part")
+    save_file({name: tensor.half().contiguous() for name, tensor in model.state_dict().items()}, part)
+    part.chmod(0o644)  # safetensors writes files that only their owner may read
+    part.replace(path)
 
 
 @lru_cache(maxsize=4)
@@ -60,6 +63,10 @@ def _kept(task: str, variant: str) -> Row:
 
 
 def _filled(model: nn.Module, file: str) -> nn.Module:
-    kept = load_file(data_path(f"models/{file}"))
-    model.load_state_dict({name: tensor.to(torch.float32) for name, tensor in kept.items()})
+    path = data_path(f"models/{file}")
+    try:
+        kept = load_file(path)
+        model.load_state_dict({name: tensor.to(torch.float32) for name, tensor in kept.items()})
+    except (SafetensorError, RuntimeError) as trouble:
+        raise ValueError(f"{path} is damaged: restore it with git checkout -- data.") from trouble
     return model.requires_grad_(False).eval()

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from functools import partial
@@ -38,29 +38,39 @@ def record_leaderboard(
 ) -> None:
     """Run what the file does not hold yet, and add each result to it; stopped and started again, it goes on.
 
-    processes: how many runs at once, one thread each. Raises: ValueError when the file was made with another
-    setting.
+    A run whose weights are to be kept counts as done when they lie beside the file. processes: how many runs
+    at once, one thread each. Raises: ValueError when the file was made with another setting or is damaged.
     """
     tasks: list[Task] = [("gloss", row, seed) for seed in seeds for row in ROWS]
     tasks += [("digits", row, seed) for seed in digit_seeds for row in DIGIT_ROWS]
     record = _begun(path)
-    done = {(run["task"], run["variant"], run["h"], run["seed"]) for run in record["runs"]}
-    missing = [one for one in tasks if (one[0], one[1].variant, one[1].h, one[2]) not in done]
+    done = {_which(run) for run in record["runs"]}
+    missing = [
+        (task, row, seed)
+        for task, row, seed in tasks
+        if (task, row.variant, row.h, seed) not in done
+        or (_kept(task, row, seed) and not (path.parent / row_file(task, row)).exists())
+    ]
     say(f"{len(tasks) - len(missing)} of {len(tasks)} runs are there already")
     # Fresh processes: torch must not be copied with its threads.
     with ProcessPoolExecutor(processes, get_context("spawn"), _end_with_the_command) as pool:
-        for future in as_completed(pool.submit(one_run, *one, path.parent) for one in missing):
-            run = future.result()
-            record["runs"].append(run)
-            _write(path, record)
-            say(f"{run['task']}, {run['variant']} h={run['h']}, seed {run['seed']}: {run['seconds']:.0f} s")
+        try:
+            for future in as_completed(pool.submit(one_run, *one, path.parent) for one in missing):
+                run = future.result()
+                record["runs"] = [one for one in record["runs"] if _which(one) != _which(run)] + [run]
+                _write(path, record)
+                name = f"{run['task']}, {run['variant']} h={run['h']}, seed {run['seed']}"
+                say(f"{name}: {run['seconds']:.0f} s")
+        except BaseException:
+            # Without this all other runs would be made, and nobody would write them down.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def one_run(task: str, row: Row, seed: int, folder: Path) -> dict[str, object]:
     """One row of one task with one seed, on one thread; weights that are to be kept go to the folder."""
     torch.set_num_threads(1)
-    kept = seed == FIRST_SEED and row in KEPT[task]
-    keep = partial(save_row, path=folder / row_file(task, row)) if kept else None
+    keep = partial(save_row, path=folder / row_file(task, row)) if _kept(task, row, seed) else None
     if task == "digits":
         told = run_digits(row, DigitSetting(), seed, keep)
     else:
@@ -69,6 +79,31 @@ def one_run(task: str, row: Row, seed: int, folder: Path) -> dict[str, object]:
         tested = gloss_data(held_out(TESTED, TESTING_SEED), words)
         told = run_row(row, setting, seed, data, tested, keep)
     return {"task": task, "variant": row.variant, "h": row.h, "seed": seed, **told}
+
+
+def read_record(path: Path) -> dict[str, object]:
+    """The record in the file: settings, machine, and runs, of each row and seed the last.
+
+    Raises: ValueError that names the file when it can't be read; FileNotFoundError when there is none."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            "settings": record["settings"],
+            "machine": record.get("machine", ""),
+            "runs": list({_which(run): run for run in record["runs"]}.values()),
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as trouble:
+        raise ValueError(
+            f"{path} is damaged. Move it away and record anew, or restore it with: git checkout -- data"
+        ) from trouble
+
+
+def _which(run: Mapping[str, object]) -> tuple[object, ...]:
+    return tuple(run[key] for key in ("task", "variant", "h", "seed"))
+
+
+def _kept(task: str, row: Row, seed: int) -> bool:
+    return seed == FIRST_SEED and row in KEPT[task]
 
 
 def _end_with_the_command() -> None:
@@ -91,7 +126,7 @@ def _begun(path: Path) -> dict[str, object]:
     if not path.exists():
         machine = f"{platform.machine()}, torch {torch.__version__}"
         return {"settings": _settings(), "machine": machine, "runs": []}
-    record = json.loads(path.read_text(encoding="utf-8"))
+    record = read_record(path)
     if record["settings"] != _settings():
         raise ValueError(f"{path} was made with another setting: move it away to begin anew.")
     return record

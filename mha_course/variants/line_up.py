@@ -36,8 +36,8 @@ def _overlapping(d_model: int, h: int, dropout: float) -> OverlappingHeads:
 
 
 def _mixture(d_model: int, h: int, dropout: float) -> MixtureOfHeads:
-    # A quarter of the heads shared, half of the others chosen: 5 of 8 heads a token.
-    shared = h // 4
+    # A quarter of the heads shared, at least one, half of the others chosen: 5 of 8 heads a token.
+    shared = max(1, h // 4)
     return MixtureOfHeads(d_model, h, shared, (h - shared) // 2, bias=True, dropout=dropout)
 
 
@@ -61,7 +61,7 @@ VARIANTS = (
         "grouped queries, h / 4 key heads",
         "Ainslie et al. 2023",
         lambda d_model, h, dropout: MultiHeadAttention(
-            d_model, h, n_kv_heads=h // 4, bias=True, dropout=dropout
+            d_model, h, n_kv_heads=max(1, h // 4), bias=True, dropout=dropout
         ),
     ),
     Variant(

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from mha_course.models.leaderboard_records import leaderboard
 from mha_course.training import record_leaderboard as recording
 from mha_course.training.kept_rows import KEPT, row_file
 from mha_course.training.leaderboard import ROWS, Row
@@ -29,6 +30,9 @@ class Here:
         return self
 
     def __exit__(self, *trouble: object) -> None:
+        pass
+
+    def shutdown(self, **options: object) -> None:
         pass
 
     def submit(self, work: Callable, *args: object) -> Future:
@@ -49,6 +53,8 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
         calls.append((task, row, seed))
         if len(calls) == 11:
             raise RuntimeError("the plug was pulled")
+        if seed == 0 and row in KEPT[task]:
+            (folder / row_file(task, row)).touch()
         return {"task": task, "variant": row.variant, "h": row.h, "seed": seed, "seconds": 1.0}
 
     monkeypatch.setattr(recording, "one_run", one_run)
@@ -110,6 +116,55 @@ def test_weights_of_the_first_seed_are_kept(tmp_path: Path, monkeypatch: pytest.
     assert [path.name for path in tmp_path.iterdir()] == [row_file("digits", kept)]
     assert (run["task"], run["variant"], run["h"], run["seed"]) == ("digits", "overlapping", 8, 0)
     assert 0 <= run["right"] <= 1 and run["loss"] > 0
+
+
+def test_a_failing_run_ends_the_others_that_have_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+
+    def one_run(task: str, row: Row, seed: int, folder: Path) -> dict[str, object]:
+        begun.append(seed)
+        time.sleep(0.05)
+        if len(begun) == 3:
+            raise RuntimeError("the plug was pulled")
+        return {"task": task, "variant": row.variant, "h": row.h, "seed": seed, "seconds": 1.0}
+
+    monkeypatch.setattr(recording, "one_run", one_run)
+    monkeypatch.setattr(recording, "ProcessPoolExecutor", lambda count, *_: ThreadPoolExecutor(count))
+    path = tmp_path / "board.json"
+    with pytest.raises(RuntimeError, match="plug"):
+        recording.record_leaderboard(path, [0, 1], [], say=lambda line: None)
+    assert len(begun) <= 5 and len(told(path)) == 2
+
+
+def test_a_run_whose_weights_are_gone_is_made_again(tmp_path: Path, ran: list[tuple]) -> None:
+    path = tmp_path / "board.json"
+    ran.extend([("", Row("", 0), 0)] * 11)  # no errors
+    recording.record_leaderboard(path, [0], [], say=lambda line: None)
+    kept = KEPT["gloss"]
+    (tmp_path / row_file("gloss", kept[0])).unlink()
+    ran[:] = ran[:11]
+    recording.record_leaderboard(path, [0], [], say=lambda line: None)
+    assert ran[11:] == [("gloss", kept[0], 0)] and len(told(path)) == len(ROWS)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"settings": {}, "machine": "", "runs": [{"seed": 1}]}'])
+def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "board.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="board.json is damaged"):
+        recording.record_leaderboard(path, [0], [])
+    with pytest.raises(ValueError, match="board.json is damaged"):
+        leaderboard(path=path)
+
+
+def test_of_two_runs_with_one_seed_the_last_counts(tmp_path: Path) -> None:
+    run = {"task": "gloss", "variant": "plain", "h": 8, "seed": 1}
+    runs = [run | {"seconds": 1.0}, run | {"seed": 2}, run | {"seconds": 3.0}]
+    path = tmp_path / "board.json"
+    path.write_text(json.dumps({"settings": {}, "machine": "", "runs": runs}), encoding="utf-8")
+    assert recording.read_record(path)["runs"] == [run | {"seconds": 3.0}, run | {"seed": 2}]
 
 
 CHILD = """

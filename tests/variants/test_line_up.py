@@ -38,6 +38,13 @@ def test_each_stands_in_an_encoder_layer(name: str) -> None:
     assert variant(name).words and variant(name).source[-4:].isdigit()
 
 
+@pytest.mark.parametrize("h", [1, 2, 3, 5])
+def test_each_can_have_few_heads(h: int) -> None:
+    x = torch.randn(2, 4, 30, generator=torch.Generator().manual_seed(1))
+    for each in VARIANTS:
+        assert each.make(30, h, 0.0)(x).shape == x.shape
+
+
 def test_names_are_known() -> None:
     assert len({each.name for each in VARIANTS}) == len(VARIANTS)
     with pytest.raises(ValueError, match="talking"):
