@@ -15,9 +15,11 @@ from mha_course.heads.shared_space import dimensions_needed, effective_rank, hea
 from mha_course.layers import MultiHeadAttention
 from mha_course.models.course_models import load_course_model
 from mha_course.models.leaderboard_records import difference, leaderboard, recorded_row
+from mha_course.models.low_rank_fits import nearest_head
 from mha_course.models.pattern_fit import fit_pattern, soft_identity
 from mha_course.models.recorded_heads import recorded_heads
 from mha_course.models.sharing_records import conversions, spectra, untouched, without_scores
+from mha_course.models.wanted_patterns import PATTERNS, width_needed
 from mha_course.training.gloss_without_heads import held_out_glosses
 from mha_course.training.kept_rows import kept_digit_row
 from mha_course.training.leaderboard import Row
@@ -90,20 +92,22 @@ def test_sixteen_shared_features_do_what_sixteen_separate_ones_cannot(seed: int)
         return 100 * min(accuracy(changed, unseen).values())
 
     assert min(accuracy(model, unseen).values()) > 0.99
-    assert worst(lambda layer: CollaborativeHeads.from_layer(layer, 16, sweeps=30)) > 99
+    shared = worst(lambda layer: CollaborativeHeads.from_layer(layer, 16, sweeps=30))
+    assert shared > 99
     cut = worst(lambda layer: narrowed(layer, 16))
-    assert 75 < cut < 83  # "a fifth to a quarter" is wrong
-    # "does little better, in one run worse": of the same rank, and far from the shared ones.
+    assert 75.5 < cut < 82.5  # "18 to 24 % are wrong"
+    # "half of what sharing does, an eighth, worse than the cut": of the same rank.
     apart = worst(lambda layer: shared_apart(layer, 16, sweeps=30))
-    assert apart < 92 and (apart < cut) == (seed == 0)
+    won = (apart - cut) / (shared - cut)
+    assert [won < 0, 0.4 < won < 0.55, 0.1 < won < 0.15][seed]
     assert outcomes()["14-sixteen-shared"] == "less than 2 points"
 
 
 def test_the_narrow_model_can_share_too() -> None:
     loss = {(one.way, one.width): one.loss for one in conversions("narrow")}
     whole = untouched("narrow").loss
-    assert loss["shared", 16] - whole == pytest.approx(0.07, abs=0.005)
-    assert loss["cut", 16] - whole == pytest.approx(1, abs=0.05)
+    assert loss["shared", 16] - whole < 0.1
+    assert loss["cut", 16] - whole == pytest.approx(1, abs=0.2)
     assert without_scores("narrow").loss > loss["cut", 16] + 1
 
 
@@ -192,6 +196,29 @@ def test_the_smallest_pattern_out_of_reach() -> None:
         assert maps[1].tolist() == [0.5, 0.5] and maps[0, 0] != 0.5
 
 
+def test_independent_tokens_can_have_any_pattern_at_one_feature_less_than_tokens() -> None:
+    g, n = torch.Generator().manual_seed(14), 6
+    x = torch.randn(n, 9, generator=g, dtype=torch.float64)
+    wanted = torch.rand(n, n, generator=g, dtype=torch.float64).add(0.05)
+    wanted = wanted / wanted.sum(-1, keepdim=True)
+    u, s, v = torch.linalg.svd(wanted.log() - wanted.log().mean(-1, keepdim=True))
+    for d_k, reached in ((n - 1, True), (n - 2, False)):
+        w_q, w_k = (torch.linalg.pinv(x) @ side[:, :d_k] for side in (u * s, v.T))
+        _, maps = attention.scaled_dot_product_attention(x @ w_q, x @ w_k, x, scale=1.0)
+        assert torch.allclose(maps, wanted, atol=1e-9) == reached
+    assert width_needed(wanted) == n - 1  # so no other head of width n - 2 has it, either
+
+
+def test_which_patterns_of_the_widget_are_narrow() -> None:
+    heads = {one.name: nearest_head(one.name, 2) for one in PATTERNS}
+    needed = {name: width_needed(head.wanted) for name, head in heads.items()}
+    assert needed.pop("two words") == 1 and needed.pop("bell") == 2
+    assert set(needed.values()) == {7} and len(needed) == 4
+    assert heads["sharp identity"].divergence == pytest.approx(0.001, abs=0.0005)
+    assert heads["soft identity"].divergence == pytest.approx(0.4, abs=0.05)
+    assert torch.linalg.matrix_rank(heads["two words"].wanted) == 1
+
+
 def test_a_number_for_each_row_can_save_a_rank() -> None:
     logs = soft_identity(8).log()
     ranks = [int(torch.linalg.matrix_rank(logs + c)) for c in (0, 1, -logs.mean())]
@@ -217,14 +244,13 @@ def test_it_is_the_width_and_not_the_number_of_heads() -> None:
     counts = [row.parameters for row in leaderboard()]
     assert max(counts) / min(counts) < 1.002  # "as many parameters in all"
     eight, narrow, wide = (recorded_row(*one) for one in (("plain", 8), ("plain", 16), ("wide", 16)))
-    if min(len(row.runs) for row in (eight, narrow, wide)) < 2:
-        pytest.skip("the leaderboard is not recorded with several seeds yet")
     assert difference(narrow, eight).words.startswith("worse by")
     assert outcomes()["14-sixteen-narrow"] == "higher"
     assert not difference(wide, eight).words.startswith("worse")
     one, two = recorded_row("plain", 1), recorded_row("plain", 2)
-    assert difference(two, eight).words.startswith("better")
-    assert not difference(one, eight).words.startswith("worse")
+    for row in (one, two):  # "end below all runs of 8 heads", and yet no more than the spread
+        assert len(row.runs) == 3 and max(row.losses) < min(eight.losses)
+        assert difference(row, eight).words == "no difference"
 
 
 def test_shuffled_rows_are_as_sparse_and_have_twice_the_rank() -> None:
