@@ -11,7 +11,9 @@ import torch
 from mha_course import cost
 from mha_course.layers import MultiHeadAttention
 from mha_course.plots import numerals
+from mha_course.variants.line_up import cached_numbers, variant
 from mha_course.variants.towards_plain import NAMES, towards_plain
+from mha_course.variants.variant_costs import variant_cost
 from mha_course.widgets.equals_plain import STOPS, EqualsPlain
 from mha_course.widgets.equals_plain_numbers import bill, verdict
 
@@ -80,7 +82,7 @@ def test_the_bill_is_counted_by_formula() -> None:
     assert by_key["parameters"]["plain"] == numerals.prefixed(sum(p.numel() for p in plain.parameters()))
     assert by_key["parameters"]["ratio"] == "0.75 ×" and by_key["cached"]["ratio"] == "0.5 ×"
     assert f"plain {cost.attention_flops(7, 24, 4)['total']:,}" in by_key["flops"]["exact"]
-    assert large["rows"][0]["exact"] == f"parameters: plain {4 * 512**2:,}, here {3 * 512**2:,}"
+    assert large["rows"][0]["exact"] == f"parameters: plain {4 * 512 * 513:,}, here {3 * 512 * 513:,}"
 
 
 def test_the_large_layer_takes_the_same_share_of_its_heads_or_features() -> None:
@@ -89,12 +91,34 @@ def test_the_large_layer_takes_the_same_share_of_its_heads_or_features() -> None
     small, large = EqualsPlain("overlapping", option=3).answer["bill"]
     assert small["sizes"].endswith("n = 7, o = 3") and large["sizes"].endswith("n = 512, o = 32")
     # 2 o h d_model more numbers in W_O.
-    assert large["rows"][0]["exact"].endswith(f"here {4 * 512**2 + 2 * 32 * 8 * 512:,}")
+    assert large["rows"][0]["exact"].endswith(f"here {4 * 512 * 513 + 2 * 32 * 8 * 512:,}")
 
 
 def test_nearly_the_same_is_not_the_same() -> None:
     rows = EqualsPlain("talking").answer["bill"][1]["rows"]
     assert rows[0]["ratio"] == "1.0001 ×" and rows[2]["ratio"] == "1 ×"
+
+
+@pytest.mark.parametrize("name", ["collaborative", "talking", "composable"])
+def test_the_large_layer_is_that_of_the_line_up(name: str) -> None:
+    rows = {row["key"]: row["exact"] for row in EqualsPlain(name).answer["bill"][1]["rows"]}
+    plain, here = (variant_cost(variant(one).make(512, 8, 0.0), 512) for one in ("plain", name))
+    assert rows["parameters"].endswith(f"plain {plain.parameters:,}, here {here.parameters:,}")
+    assert rows["flops"].endswith(f"plain {plain.flops:,}, here {here.flops:,}")
+    assert rows["cached"].endswith(f"plain {plain.cache_bytes():,}, here {here.cache_bytes():,}")
+    if name == "collaborative":
+        assert here.cached == cached_numbers(variant(name).make(512, 8, 0.0)) == 2 * 512 + 8
+
+
+def test_with_grouped_heads_it_is_the_plain_layer_that_moves() -> None:
+    near, far = (EqualsPlain("grouped", t=t).answer for t in (0.1, 1.0))
+    assert near["maps"] == far["maps"] and near["plain_maps"] != far["plain_maps"]
+    told = EqualsPlain("grouped").told
+    assert told["title"].startswith("Plain heads") and told["distance"].endswith("from the grouped layer")
+    for name in set(NAMES) - {"grouped"}:
+        one, other = (EqualsPlain(name, t=t).answer for t in (0.1, 1.0))
+        assert one["plain_maps"] == other["plain_maps"] and one["maps"] != other["maps"]
+        assert EqualsPlain(name).told["distance"].endswith("from the plain layer")
 
 
 def test_verdicts() -> None:

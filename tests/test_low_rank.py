@@ -131,6 +131,15 @@ def test_the_widget_answers_with_the_numbers_of_the_head() -> None:
     assert "image/png" in data and metadata["image/png"]["alt"] == widget.alt
 
 
+def test_a_sharp_choice_is_nearly_met_far_below_the_width_that_meets_it() -> None:
+    answer = LowRank("sharp identity", 2).answer
+    assert (answer["needed"], answer["enough"]) == (7, 2)
+    assert nearest_head("sharp identity", 1).divergence > 0.01 > nearest_head("sharp identity", 2).divergence
+    assert "from d_k = 7 on, to 0.01 nats from 2 on" in answer["words"]
+    assert "exactly, to 0.01 nats from 2 on" in LowRank("sharp identity", 7).answer["words"]
+    assert "nats from" not in LowRank("two words", 3).answer["words"]
+
+
 def test_every_pattern_has_a_remark() -> None:
     remarks = {LowRank(one.name).answer["remark"] for one in PATTERNS}
     assert len(remarks) == len(PATTERNS)

@@ -40,7 +40,8 @@ class SharedSpace:
 def shared_space(layer: MultiHeadAttention) -> SharedSpace:
     """The spectra of a plain layer's query-key products.
 
-    Raises: ValueError for a layer whose heads meet before the softmax."""
+    Raises: ValueError for a layer whose heads meet before the softmax. Of a rotary layer it is the
+    product at distance 0; at another one queries and keys are turned apart."""
     check_plain_heads(layer, "they have no query-key product of their own")
     products, w_q, w_k = _products(layer)
     return SharedSpace(
@@ -73,11 +74,12 @@ def dimensions_needed(singular: Tensor, share: float = 0.9) -> Tensor:
 def effective_rank(matrix: Tensor) -> Tensor:
     """exp of the entropy of the singular values taken as shares: from 1 to the smaller side of the matrix.
 
-    matrix: (..., n, m), or a batch of them. Source: Roy and Vetterli 2007."""
+    matrix: (..., n, m), or a batch of them; 0 for one of zeros. Source: Roy and Vetterli 2007."""
     check_tensors(matrix=matrix)
     values = torch.linalg.svdvals(matrix.detach().double())
     shares = values / values.sum(-1, keepdim=True)
-    return torch.special.entr(shares).sum(-1).exp()
+    # A matrix of zeros has no shares: rank 0, as its numerical rank.
+    return torch.where(values.sum(-1) == 0, 0.0, torch.special.entr(shares).sum(-1).exp())
 
 
 @torch.no_grad()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -200,7 +201,10 @@ class LiveRun:
                 self._moved.wait_for(lambda seen=told: self._news > seen)
                 told, watchers = self._news, list(self._watchers)
             for watcher in watchers:
-                watcher()
+                try:
+                    watcher()
+                except Exception:  # one that fails must not keep the news from the others
+                    logging.getLogger(__name__).exception("A watcher of a training failed.")
 
 
 _RUNS: dict[LiveSettings, LiveRun] = {}

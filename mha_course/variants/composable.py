@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha_course.sizes import check_sizes
+from mha_course.sizes import check_number, check_sizes
 from mha_course.variants.composed import ComposedAttention
 from mha_course.variants.rotary import rotated
 
@@ -118,6 +118,8 @@ class DynamicallyComposableHeads(ComposedAttention):
         dropout: float = 0.0,
     ) -> None:
         super().__init__(d_model, h, d_k, d_v, bias=bias, dropout=dropout)
+        if rotary is not None:
+            check_number(above=0, rotary=rotary)
         if rotary is not None and self.d_k % 2:
             raise ValueError(f"d_k={self.d_k}: rotary positions turn pairs of features, so d_k must be even.")
         self.rotary = rotary

@@ -1,7 +1,8 @@
 """Each variant on its way to the plain layer: weights shared with it, a distance t, and what is left apart.
 
 At t = 0 the variant computes what plain heads compute, outputs and gradients; at t = 1 it is a layer of its
-own kind, with numbers drawn as its authors draw them or larger, so that there is something to see. Sources:
+own kind, with numbers drawn as its authors draw them or larger, so that there is something to see. Grouped
+heads stay: there the plain layer walks, from heads of its own (t = 1) to equal ones in a group. Sources:
 those of the variants' own files; grouped from plain by the mean over a group, Ainslie et al. 2023."""
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def towards_plain(
         raise ValueError(f"{name!r} is none of the variants here; there are {', '.join(NAMES)}.")
     check_number(0, 1, t=t)
     n, h = check_sizes(n=n, h=h)
-    check_sizes(0, seed=seed)
+    (seed,) = check_sizes(0, seed=seed)
     g = torch.Generator().manual_seed(seed)
     plain = _drawn(lambda: MultiHeadAttention(d_model, h), g)
     x = torch.randn(SENTENCES, n, d_model, generator=g, dtype=torch.float64)
@@ -161,9 +162,9 @@ def _grouped(plain: MultiHeadAttention, t: float, g: torch.Generator, _: None) -
 
     def moving(x: Tensor) -> Mapping[str, Tensor]:
         flat = nn.functional.normalize(plain.w_k.weight.reshape(h, -1), dim=-1)
-        return {"likeness of the key heads": flat @ flat.T}
+        return {"likeness of the plain layer's key heads": flat @ flat.T}
 
-    words = "the key heads of a group are equal, and so are its value heads"
+    words = "the plain key heads of a group are equal, and so are its value heads"
     return _Pair(layer, moving, words, shared)
 
 

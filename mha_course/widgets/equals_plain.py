@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 import traitlets
 
+from mha_course.models.one_thread import one_thread
 from mha_course.sizes import check_number, check_sizes, is_whole_number
 from mha_course.variants.towards_plain import NAMES, NearPlain, towards_plain
 from mha_course.widgets.base import CourseWidget, Text
@@ -20,6 +21,8 @@ MOST = {"h": 8, "d_model": 48, "n": 10}  # what can be drawn side by side
 
 class EqualsPlain(CourseWidget):
     """A variant at distance t from the setting at which it is plain multi-head attention.
+
+    With "grouped" it is the plain layer that moves: at t = 0 the heads of a group are equal in it, too.
 
     name: "grouped", "collaborative", "overlapping", "mixture", "talking" or "composable". t: from 0, where
     the two are equal, to 1. option: the overlap o of overlapping heads (half a head when left out), the
@@ -62,7 +65,8 @@ class EqualsPlain(CourseWidget):
                 raise ValueError(f"{word}={size}: at most {MOST[word]} can be drawn side by side.")
         self._sizes = {"d_model": int(d_model), "h": int(h), "n": int(n), "seed": seed}
         self._name, self._found = name, {}
-        first = towards_plain(name, t, **self._sizes, **self._as_option(option))
+        with one_thread():
+            first = towards_plain(name, t, **self._sizes, **self._as_option(option))
         self._most = {"overlapping": first.plain.d_k, "mixture": h - max(1, h // 4)}.get(name, 0)
         if option is None:
             option = {"overlapping": max(1, first.plain.d_k // 2), "mixture": self._most}.get(name, 0)
@@ -74,6 +78,7 @@ class EqualsPlain(CourseWidget):
             told={
                 "title": one.title,
                 "formula": one.formula,
+                "distance": one.distance,
                 "equal": f"Equal to plain heads when {first.words}.",
                 "option": None if one.option is None else list(one.option),
                 "options": list(range(self._most + 1)),
@@ -149,7 +154,8 @@ class EqualsPlain(CourseWidget):
             if len(self._found) > 200:
                 self._found.clear()
             option = self.option if TOLD[self._name].option else None
-            self._found[asked] = towards_plain(self._name, t, **self._sizes, **self._as_option(option))
+            with one_thread():
+                self._found[asked] = towards_plain(self._name, t, **self._sizes, **self._as_option(option))
         return self._found[asked]
 
     def _as_option(self, option: int | None) -> dict[str, int | None]:

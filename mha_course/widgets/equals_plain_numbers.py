@@ -9,11 +9,9 @@ import torch
 
 from mha_course.layers import MultiHeadAttention
 from mha_course.plots import numerals
-from mha_course.variants.collaborative import CollaborativeHeads
-from mha_course.variants.composable import DynamicallyComposableHeads
+from mha_course.variants.line_up import variant
 from mha_course.variants.mixture_of_heads import MixtureOfHeads
 from mha_course.variants.overlapping import OverlappingHeads
-from mha_course.variants.talking_heads import TalkingHeads
 from mha_course.variants.variant_costs import VariantCost, variant_cost
 
 ROUNDING = 1e-12  # float64: what is below is left of sums in another order
@@ -23,28 +21,32 @@ LARGE = (512, 8, 512)  # d_model, h, n of a layer as it is used
 @dataclass(frozen=True)
 class Told:
     """A variant in words. title; formula; option: name and words of its whole number, if it has one; bill:
-    what its costs are made of."""
+    what its costs are made of;
+    distance: what t is a distance from."""
 
     title: str
     formula: str
     option: tuple[str, str] | None
     bill: str
+    distance: str = "distance t from the plain layer"
 
 
 TOLD = {
     "grouped": Told(
-        "Grouped heads on the way to plain ones",
-        "W_K^(i) = mean of its group + t · (own − mean)",
+        "Plain heads on the way to grouped ones",
+        "plain W_K^(i) = mean of its group + t · (own − mean)",
         None,
         "Two heads share a key head and a value head: half of W_K and W_V, half of the cache. Scores cost "
         "the same.",
+        "distance t from the grouped layer",
     ),
     "collaborative": Told(
         "Collaborative heads on the way to plain ones",
         "M = blocks + t · (draws − blocks)",
         None,
         "At full width every head works in all h · d_k shared features, so the scores cost h times as much. "
-        "A smaller width is what saves parameters; at width d_k the scores cost what plain ones do.",
+        "A smaller width is what saves parameters; at width d_k the scores cost what plain ones do. The "
+        "large layer has biases, so a content bias: h numbers more of each token in the cache.",
     ),
     "overlapping": Told(
         "Overlapping heads on the way to plain ones",
@@ -78,21 +80,23 @@ TOLD = {
 
 def _mixture(d_model: int, h: int, share: float) -> MixtureOfHeads:
     common = max(1, h // 4)
-    return MixtureOfHeads(d_model, h, common, round(share * (h - common)))
+    return MixtureOfHeads(d_model, h, common, round(share * (h - common)), bias=True)
 
 
 _LARGE: dict[str, Callable[[int, int, float], MultiHeadAttention]] = {
-    "grouped": lambda d_model, h, share: MultiHeadAttention(d_model, h, n_kv_heads=h // 2),
-    "collaborative": lambda d_model, h, share: CollaborativeHeads(d_model, h),
-    "overlapping": lambda d_model, h, share: OverlappingHeads(d_model, h, round(share * d_model / h)),
+    "grouped": lambda d_model, h, share: MultiHeadAttention(d_model, h, n_kv_heads=h // 2, bias=True),
+    "collaborative": lambda d_model, h, share: variant("collaborative").make(d_model, h, 0.0),
+    "overlapping": lambda d_model, h, share: OverlappingHeads(
+        d_model, h, round(share * d_model / h), bias=True
+    ),
     "mixture": _mixture,
-    "talking": lambda d_model, h, share: TalkingHeads(d_model, h),
-    "composable": lambda d_model, h, share: DynamicallyComposableHeads(d_model, h),
+    "talking": lambda d_model, h, share: variant("talking").make(d_model, h, 0.0),
+    "composable": lambda d_model, h, share: variant("composable").make(d_model, h, 0.0),
 }
 
 
 def bill(name: str, layer: MultiHeadAttention, n: int, share: float) -> list[dict[str, object]]:
-    """Costs beside those of plain heads, for the layer given and for one of LARGE sizes.
+    """Costs beside those of plain heads, for the layer given and for one of LARGE sizes with biases.
 
     share: of its largest value that the variant's whole number has (overlap of d_k, chosen of routed).
     Returns: for either layer its sizes in words and rows of texts (plain, variant, ratio), with exact ones.
@@ -102,7 +106,7 @@ def bill(name: str, layer: MultiHeadAttention, n: int, share: float) -> list[dic
     with torch.device("meta"):
         pairs = [
             (MultiHeadAttention(layer.d_model, layer.h), layer, n),
-            (MultiHeadAttention(d_model, h), _LARGE[name](d_model, h, share), long),
+            (variant("plain").make(d_model, h, 0.0), _LARGE[name](d_model, h, share), long),
         ]
     return [
         {

@@ -89,7 +89,7 @@ class Leaderboard(CourseWidget):
         self._rows = {key_of(row): row for row in sorted(found, key=lambda row: letters[row.row])}
         self._task, self._obeyed, self._watched = task, 0, set()
         seeds = sorted({one for row in found for one in row.seeds} | {settings.seed})
-        self._follow(row_run(settings))
+        self.run = row_run(settings)
         super().__init__(
             row=_key(settings),
             seed=settings.seed,
@@ -106,6 +106,9 @@ class Leaderboard(CourseWidget):
                 "rows": [described(row, letters[row.row]) for row in self._rows.values()],
             },
         )
+        # News may come at once: it is listened for only when there is a widget to tell it to.
+        self._follow(self.run)
+        self._on_news()
         heard_beside_cells(self)
         if self.run.state in (STOPPED, FAILED):
             self.start()

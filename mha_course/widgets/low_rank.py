@@ -24,6 +24,7 @@ __all__ = ["LowRank"]
 
 # Relative to the largest singular value; what is below is rounding of 64-bit numbers.
 ROUNDING = 1e-12
+NEAR = 0.01  # nats: a pattern that is missed by less looks like the wanted one
 REMARKS = {
     "soft identity": "To give all other tokens exactly equal weights takes n − 1 features; to choose one "
     "token takes far fewer, as the sharp identity shows.",
@@ -80,11 +81,12 @@ class LowRank(CourseWidget):
         head, widths = self.head(), range(1, N + 1)
         needed = width_needed(head.wanted)
         weights, scores = head.weights, centred(head.scores)
+        enough = next(d for d in widths if nearest_head(self.pattern, d).divergence < NEAR)
         ranks = {
             "scores": numerical_rank(scores, ROUNDING),
             "map": numerical_rank(weights, ROUNDING),
         }
-        words = self._in_words(head, needed, ranks)
+        words = self._in_words(head, needed, enough, ranks)
         self.alt = (
             f"Wanted: {wanted_pattern(self.pattern).words} ({self.pattern}), {N} tokens. Nearest head of "
             f"width d_k = {self.d_k}: divergence {numerals.number(head.divergence)} nats, rank of the scores "
@@ -95,6 +97,7 @@ class LowRank(CourseWidget):
             "d_k": self.d_k,
             "n": N,
             "needed": needed,
+            "enough": enough,
             "wanted": _rounded(head.wanted),
             "nearest": _rounded(weights),
             "divergence": [nearest_head(self.pattern, width).divergence for width in widths],
@@ -126,21 +129,23 @@ class LowRank(CourseWidget):
             vmax=1.0,
         ).png()
 
-    def _in_words(self, head: NearestHead, needed: int, ranks: Mapping[str, int]) -> str:
+    def _in_words(self, head: NearestHead, needed: int, enough: int, ranks: Mapping[str, int]) -> str:
         softmax = (
             f"The softmax makes rank {ranks['map']} of rank {ranks['scores']}."
             if ranks["map"] != ranks["scores"]
             else f"Scores and map both have rank {ranks['map']}."
         )
+        nearly = f", to {NEAR:g} nats from {enough} on" if enough < needed else ""
         if not head.searched:
-            enough = "exactly enough" if self.d_k == needed else "more than enough"
+            fits = "exactly enough" if self.d_k == needed else "more than enough"
             return (
-                f"d_k = {self.d_k} is {enough}: the head's weights are the wanted ones. This pattern needs "
-                f"d_k = {needed}. {softmax}"
+                f"d_k = {self.d_k} is {fits}: the head's weights are the wanted ones. This pattern needs "
+                f"d_k = {needed} to be met exactly{nearly}. {softmax}"
             )
         return (
             f"The nearest head of width {self.d_k} that was found misses the pattern by "
-            f"{numerals.number(head.divergence)} nats; exactly it is met from d_k = {needed} on. {softmax}"
+            f"{numerals.number(head.divergence)} nats; exactly it is met from d_k = {needed} on{nearly}. "
+            f"{softmax}"
         )
 
 

@@ -98,3 +98,8 @@ def test_effective_rank_of_sparse_and_dense_maps() -> None:
     assert effective_rank(identity.roll(1, 0)).item() == pytest.approx(8)  # a head that looks one back
     halves = torch.block_diag(even[:4, :4], even[:4, :4])
     assert effective_rank(halves).item() == pytest.approx(2)
+
+
+def test_a_matrix_of_zeros_has_rank_zero() -> None:
+    found = effective_rank(torch.stack([torch.zeros(4, 3), torch.eye(4, 3)]))
+    assert found.tolist() == pytest.approx([0, 3])

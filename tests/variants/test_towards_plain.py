@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
@@ -109,6 +110,11 @@ def test_a_mixture_that_leaves_heads_out_is_never_the_plain_layer() -> None:
     found = towards_plain("mixture", 0, D_MODEL, H, N, chosen=2)
     assert found.output_difference > 0.1
     assert ((found.moving["gate of each head, token by token"] > 0).sum(-1) == 3).all()
+
+
+def test_a_seed_of_numpy_is_a_seed() -> None:
+    one, other = (towards_plain("talking", 0.4, D_MODEL, H, N, seed) for seed in (3, np.int64(3)))
+    assert one.output_difference == other.output_difference > 0
 
 
 def test_the_global_random_state_and_grad_mode_stay() -> None:

@@ -198,3 +198,9 @@ def test_a_mixture_runs_in_mixed_precision_and_of_no_token() -> None:
     for shape in ((2, 0, 12), (0, 3, 12)):
         assert layer(torch.zeros(shape)).shape == shape
         assert float(layer.routing(torch.zeros(shape)).balance.detach()) == 0.0
+
+
+@pytest.mark.parametrize("base", [0.0, -2.0, float("nan"), "a"])
+def test_a_rotary_base_that_is_none_is_refused_at_once(base: object) -> None:
+    with pytest.raises(ValueError, match="rotary"):
+        DynamicallyComposableHeads(8, 2, rotary=base)

@@ -1,12 +1,12 @@
 // How far a variant is from the plain layer over its distance t: two lines on axes that count powers of ten.
 //
-// drawDistanceChart(svg, { stops, output, gradient, t, rounding }, width, tips): stops begin with 0, which stands apart at
+// drawDistanceChart(svg, { stops, output, gradient, t, rounding, distance }, width, tips): stops begin with 0, which stands apart at
 // the left. What lies below `rounding` is hatched ground: there two sums in another order differ as much.
 // Parts: [data-line="output" | "gradient"], [data-point] (the present t), [data-part="rounding"].
 
 const DISTANCE_HEIGHT = 216;
 const DISTANCE_LEFT = 46;
-const DISTANCE_RIGHT = 66;
+const DISTANCE_RIGHT = 74;
 const DISTANCE_LOW = -16.5;
 
 function powerText(exponent) {
@@ -50,7 +50,7 @@ function drawDistanceChart(svg, found, width, tips) {
   for (const at of [DISTANCE_LEFT + 20, first - 12]) line(at - 3, floor + 4, at + 3, floor - 4, "mha-near-axis");
   svgText(svg, x(0), floor + 16, "0", "mha-near-tick");
   for (let power = Math.ceil(lowest); power <= 0; power += 2) svgText(svg, x(10 ** power), floor + 16, powerText(power), "mha-near-tick");
-  svgText(svg, (DISTANCE_LEFT + width - DISTANCE_RIGHT) / 2, DISTANCE_HEIGHT - 8, "distance t from the plain layer", "mha-near-tick");
+  svgText(svg, (DISTANCE_LEFT + width - DISTANCE_RIGHT) / 2, DISTANCE_HEIGHT - 8, found.distance, "mha-near-tick");
 
   const now = stops.indexOf(t);
   line(x(t), top, x(t), floor, "mha-near-now");

@@ -1,7 +1,7 @@
 // EqualsPlain: a slider for the distance t from the plain layer, what is apart over all t, the numbers that t moves,
 // every head's map above the plain head's, and what both cost.
 //
-// Traits: t, option, variant, told { title, formula, equal, option [name, words] | null, options, bill }. The answer holds
+// Traits: t, option, variant, told { title, formula, distance, equal, option [name, words] | null, options, bill }. The answer holds
 // all numbers. Parts: [data-control="t" | "option"], [data-fact="output" | "gradient" | "words"], svg.mha-near-chart,
 // svg[data-moving], svg[data-map="variant-1" | "plain-1" ...], table.mha-cost-table.
 
@@ -71,7 +71,7 @@ function render({ model, el }) {
       const svg = svgNode("svg", { class: "mha-near-matrix", role: "img", tabindex: 0, "data-moving": one.name, "aria-label": matrixInWords(one) });
       const [rows, columns] = [one.values.length, one.values[0].length];
       const each = found.moving.length > 1 && room > 300 ? room / found.moving.length - 18 : room;
-      const cell = Math.max(8, Math.min(34, Math.floor((each - 26) / columns), Math.floor(230 / rows)));
+      const cell = Math.max(8, Math.min(36, Math.floor((each - 26) / columns), Math.floor(230 / rows)));
       const max = Math.max(1, ...one.values.flat().map(Math.abs));
       const tokens = one.rows === "token";
       const heads = Array.from({ length: found.maps.length }, (_, i) => i);
@@ -117,7 +117,7 @@ function render({ model, el }) {
     const focused = document.activeElement;
     const key = focused && root.contains(focused) && (focused.dataset.map || focused.dataset.moving);
     tips.clear();
-    drawDistanceChart(chart, found, Math.max(280, widthOf(chart.parentNode, 400)), tips);
+    drawDistanceChart(chart, { ...found, distance: told.distance }, Math.max(280, widthOf(chart.parentNode, 400)), tips);
     drawMoving();
     drawMaps();
     if (key) [...root.querySelectorAll("[data-map], [data-moving]")].find((one) => (one.dataset.map || one.dataset.moving) === key)?.focus();

@@ -30,7 +30,8 @@ function render({ model, el }) {
     divergence: rankFact("divergence", "nats from the wanted map"),
     scores: rankFact("scores", "rank of the scores, at most d_k"),
     map: rankFact("map", "rank of the map, after the softmax"),
-    needed: rankFact("needed", "d_k that this pattern needs"),
+    enough: rankFact("enough", "d_k to miss less than 0.01 nats"),
+    needed: rankFact("needed", "d_k to meet it exactly"),
   };
   const picture = (name, title, attribute) => {
     const svg = svgNode("svg", { role: "img", tabindex: 0, [attribute]: name, "aria-label": title });
@@ -99,6 +100,7 @@ function render({ model, el }) {
     setText(facts.divergence.number, header.now);
     setText(facts.scores.number, String(header.ranks.scores));
     setText(facts.map.number, String(header.ranks.map));
+    setText(facts.enough.number, String(header.enough));
     setText(facts.needed.number, String(header.needed));
     setText(words, header.words);
     setText(remark, header.remark);

@@ -27,7 +27,7 @@ function shadedMatrix(svg, spec, tips) {
   svg.dataset.width = String(width);
   const gap = cell >= 8 ? 1 : 0;
   // All numbers or none: an empty cell would be read as 0.
-  const written = spec.numbers && values.flat().every((value) => 6.3 * matrixNumber(value).length + 2 <= cell);
+  const written = spec.numbers && values.flat().every((value) => 6.3 * matrixNumber(value).length + 4 <= cell);
   values.forEach((row, r) => row.forEach((value, c) => {
     const fill = signed ? signedColour(value, max, theme) : Math.abs(value) < 0.004 ? colour("surface", theme) : weightColour(value / max, theme);
     const [x, y] = [left + c * cell, top + r * tall];
