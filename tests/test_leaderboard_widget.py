@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from mha_course.models.leaderboard_records import leaderboard
 from mha_course.models.leaderboard_rows import RowRecord, RunRecord
 from mha_course.training import live_run as runs
 from mha_course.training.leaderboard import ROWS, Row
+from mha_course.training.live import LiveSettings
 from mha_course.training.live_row import RowSettings
 from mha_course.widgets import leaderboard as board
 from mha_course.widgets.leaderboard_words import again, against, ranked, told
@@ -208,3 +210,32 @@ def test_the_record_of_the_course_is_shown() -> None:
     shown = widgets.Leaderboard()
     assert [one["key"] for one in shown.record["rows"]][0] == "plain|8"
     assert len(shown.record["rows"]) == len(leaderboard()) == len(shown.answer["order"])
+
+
+def test_news_that_comes_at_once_finds_a_widget_that_stands(
+    three_rows: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = runs.LiveRun.watch
+
+    def at_once(self: runs.LiveRun, watcher: Callable[[], None]) -> None:
+        watch(self, watcher)
+        watcher()
+
+    monkeypatch.setattr(runs.LiveRun, "watch", at_once)
+    widget = widgets.Leaderboard("digits", seed=4)
+    assert widget.answer["state"] == "new" and widget.answer["training"]["seed"] == 4
+
+
+def test_a_watcher_that_fails_keeps_no_news_from_the_others(short: None) -> None:
+    run, heard = runs.LiveRun(LiveSettings()), threading.Event()
+
+    def fails() -> None:
+        raise RuntimeError("gone")
+
+    run.watch(fails)
+    run.watch(heard.set)
+    for state in ("stopped", "new"):
+        heard.clear()
+        with run._lock:
+            run._to(state)
+        assert heard.wait(20), state
