@@ -242,17 +242,19 @@ def test_more_heads_are_narrower_heads() -> None:
         assert told or 0 < one.mean - eight.mean < spread
 
 
-def test_the_rows_with_eight_heads() -> None:
-    rows = {name: row for (name, h), row in rows_of("gloss", 3).items() if h == 8}
-    lifted = ("talking", "collaborative", "composable")
-    assert min(rows, key=lambda name: rows[name].loss) in lifted
+def test_what_differs_from_eight_plain_heads() -> None:
+    rows = rows_of("gloss", 3)
+    plain = rows["plain", 8]
+    told = {key: difference(row, plain) for key, row in rows.items() if row is not plain}
+    worse = {key for key, one in told.items() if one.words.startswith("worse")}
+    assert worse == {("grouped", 8), ("multi-query", 8), ("plain", 16)}
+    assert all(one.words == "no difference" for key, one in told.items() if key not in worse)
+    assert round(plain.spread, 1) == 0.2
+    with_eight = sorted((row.loss, name) for (name, h), row in rows.items() if h == 8)
+    assert {name for _, name in with_eight[:2]} == {"talking", "collaborative"}
     assert outcomes()["15-board"] == "collaborative, talking or composable heads"
-    cheaper = ("grouped", "multi-query", "mixture")
-    highest = sorted(rows, key=lambda name: rows[name].loss)[-3:]
-    assert set(highest) == set(cheaper)
-    assert all(rows[name].flops <= rows["plain"].flops for name in cheaper)
-    told = [difference(row, rows["plain"]).told for name, row in rows.items() if name != "plain"]
-    assert not all(told)  # "many of these steps are smaller"
+    firsts = {min(rows, key=lambda key: rows[key].runs[i].loss) for i in range(3)}
+    assert len(firsts) > 1  # "with one seed each, this would be another table"
 
 
 def test_no_variant_is_better_than_the_best_plain_row() -> None:
@@ -264,7 +266,12 @@ def test_no_variant_is_better_than_the_best_plain_row() -> None:
 
 
 def test_written_digits() -> None:
-    rows = {name: row for (name, h), row in rows_of("digits", 5).items() if h == 8}
+    every = rows_of("digits", 5)
+    rows = {name: row for (name, h), row in every.items() if h == 8}
+    rights = [every["plain", h].right for h in (1, 2, 4, 8)]
+    assert rights == sorted(rights)  # "the means rise"
+    assert difference(every["plain", 1], every["plain", 8]).words.startswith("worse")
+    assert DigitSetting().d_model // 8 == 4
     assert all(0.87 < row.right < 0.95 for row in rows.values())  # "some nine of ten"
     for name in ("overlapping", "mixture"):
         assert difference(rows[name], rows["plain"]).words == "no difference"
