@@ -101,8 +101,8 @@ def test_the_ends_of_the_balance_loss() -> None:
 def test_heads_that_nobody_chooses() -> None:
     runs = {factor: [run for run in balance_runs() if run.factor == factor] for factor in (0.0, 0.01, 1.0)}
     unused = [sum(share < 0.01 for share in run.chosen[0]) for run in runs[0.0]]
-    assert sum(count > 0 for count in unused) == 4 and unused[0] == 3
-    assert outcomes()["15-without-balance"] == "in some of the runs"
+    assert all(count > 0 for count in unused) and unused[0] == 3
+    assert outcomes()["15-without-balance"] == "in all of the runs"
     assert sorted(runs[0.0][0].chosen[0]) == pytest.approx([0, 0, 0, 1, 1, 1], abs=0.01)
     assert all(max(run.chosen[0]) - min(run.chosen[0]) > 0.7 for run in runs[0.0])  # "all are uneven"
     assert all(min(run.chosen[0]) > 0.05 for run in runs[0.01])
@@ -111,9 +111,9 @@ def test_heads_that_nobody_chooses() -> None:
     rights = {factor: [run.right for run in some] for factor, some in runs.items()}
     lengths = {factor: max(some) - min(some) for factor, some in rights.items()}
     more = fmean(rights[0.01]) - fmean(rights[0.0])
-    assert more == pytest.approx(0.014, abs=0.0005) and more < max(lengths[0.01], lengths[0.0])
-    assert lengths[0.0] == pytest.approx(0.018, abs=0.0005)
-    assert sum(with_it > without for with_it in rights[0.01] for without in rights[0.0]) == 24
+    assert more == pytest.approx(0.012, abs=0.0005) and more < max(lengths[0.01], lengths[0.0])
+    assert lengths[0.0] == pytest.approx(0.031, abs=0.0005)
+    assert sum(with_it > without for with_it in rights[0.01] for without in rights[0.0]) == 22
 
 
 def test_words_and_classes_that_choose_alike() -> None:
