@@ -51,14 +51,14 @@ TOLD = {
     "overlapping": Told(
         "Overlapping heads on the way to plain ones",
         "window = own features, t · (o neighbours on either side)",
-        ("overlap o", "features from either side"),
+        ("overlap o", "of a neighbour's features from either side"),
         "Scores and sums are 2 o features wider, W_O gets 2 o rows a head more; the projections and the "
         "cache stay.",
     ),
     "mixture": Told(
         "A mixture of heads on the way to plain ones",
         "routers = t · draws; every gate is 1 at t = 0",
-        ("chosen K", "routed heads chosen by a token"),
+        ("chosen K", "of the routed heads chosen by a token"),
         "With every head chosen nothing is saved, and routers are added. Fewer chosen heads save rows of "
         "W_Q, scores, sums and W_O; keys and values of all heads stay.",
     ),

@@ -159,7 +159,7 @@ def _amount(values: Sequence[float | None], number: str, threshold: float, short
         return f"a loss of {threshold:g} is never reached in {missing} of {len(values)} seeds"
     if number in _COSTS:
         return f"{there[0]:,} {_COSTS[number]}"
-    mean, low, high = (_plain(one, number) for one in (fmean(there), min(there), max(there)))
+    mean, low, high = (_plain(one, number) for one in (round(fmean(there), 9), min(there), max(there)))
     what = {
         "loss": f"a held-out loss of {mean}",
         "right": f"{mean} % of the digits told right",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -164,3 +164,10 @@ def test_the_record_of_the_course_is_of_the_setting_in_the_code() -> None:
         assert row.look == Setting().look and row.layers == Setting().n_layers
         assert row.loss < row.curve[0][1] / 2
     assert recorded_row("plain", 8).row == Row("plain", 8)
+
+
+def test_a_mean_is_rounded_as_it_is_written() -> None:
+    # The mean of these is 1.0255; their sum in binary, divided by 3, is a little less.
+    runs = [replace(recorded_row("plain", 4).runs[0], losses=(one,)) for one in (0.9891, 1.0663, 1.0211)]
+    row = replace(recorded_row("plain", 4), runs=tuple(runs))
+    assert f"{row.loss:.3f}" == "1.026"

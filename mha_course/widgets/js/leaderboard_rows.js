@@ -153,7 +153,9 @@ function boardRows({ root, record, onPick }) {
     const there = values.filter((value) => value !== null);
     if (!there.length) return "never";
     if (there.length < values.length) return `never in ${values.length - there.length} of ${values.length}`;
-    const mean = boardNumber(number, there.reduce((sum, value) => sum + value, 0) / there.length);
+    // A sum's last binary digits must not turn a rounding: the table in Python shows the same number.
+    const exact = there.reduce((sum, value) => sum + value, 0) / there.length;
+    const mean = boardNumber(number, Math.round(exact * 1e9) / 1e9);
     const [low, high] = [Math.min(...there), Math.max(...there)].map((value) => boardNumber(number, value));
     return low === high ? mean : `${mean} (${low} to ${high})`;
   }
