@@ -92,12 +92,16 @@ def test_only_installed_families_are_named() -> None:
 
 @pytest.fixture
 def chinese_font(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A machine on which one more font holds Chinese, and has no bold."""
+    """A machine on which a single font holds Chinese, and has no bold: whatever others are installed here."""
     name, real = "DejaVu Serif", fonts._holds
     caches = (fonts._drawable, fonts._family_holding, canvas._measured)
     for cached in caches:
         cached.cache_clear()
-    monkeypatch.setattr(fonts, "_holds", lambda f, p, b, i: p > 0x3000 if f == name else real(f, p, b, i))
+
+    def holds(family: str, point: int, *rest: object) -> bool:
+        return family == name if point > 0x3000 else real(family, point, *rest)
+
+    monkeypatch.setattr(fonts, "_holds", holds)
     monkeypatch.setattr(fonts, "_weights", lambda f, i: frozenset({400} if f == name else {400, 700}))
     yield name
     for cached in caches:

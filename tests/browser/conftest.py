@@ -44,9 +44,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
 @pytest.fixture
 def lab(server: LabServer, chromium: Chromium) -> Iterator[LabPage]:
     """A fresh page. Afterwards nothing may have left the machine, and the console must be clean."""
+    earlier = server.kernels()
     page = chromium.page(server)
     yield page
     page.page.context.close()
+    server.end_kernels(but=earlier)
     assert page.foreign_requests == []
     assert page.dialogs == []
     assert page.console_errors == []
