@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.browser.lab import LabPage, LabServer
+from tests.browser.lab import Chromium, LabPage, LabServer
 
 
 def test_a_widget_without_its_kernel_says_what_to_do(server: LabServer, lab: LabPage) -> None:
@@ -32,3 +32,17 @@ def test_a_widget_without_its_kernel_says_what_to_do(server: LabServer, lab: Lab
     n.focus()
     lab.page.keyboard.press("ArrowRight")
     shape.wait_for()
+
+
+def test_kernels_end_with_their_test_and_no_others(server: LabServer, chromium: Chromium) -> None:
+    earlier = server.kernels()
+    page = chromium.page(server)
+    page.open(server.write_notebook("ending.ipynb", ["1 + 1"]))
+    page.run_all()
+    begun = server.kernels() - earlier
+    assert len(begun) == 1
+    server.end_kernels(but=begun | earlier)
+    assert server.kernels() == begun | earlier
+    page.page.context.close()
+    server.end_kernels(but=earlier)
+    assert server.kernels() == earlier
