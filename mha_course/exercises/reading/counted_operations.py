@@ -13,13 +13,13 @@ from mha_course.exercises.reading.counted_otherwise import (
     no_sum,
     times_too_much,
     whatever_the_sizes,
+    with_formula,
     written_as_xor,
 )
 from mha_course.exercises.reading.counting import (
     Terms,
     common_factor,
     exchanged,
-    in_symbols,
     product_in_symbols,
     read_count,
 )
@@ -66,9 +66,7 @@ def read_operations(evidence: Evidence, i: int, call: Call) -> Finding | None:
         return None
     found = whatever_the_sizes((have,)) or _at_once(have)
     found = found or Finding("counted-otherwise", _in_parts(have), look=_LOOK)
-    tail = f" As a formula: `{in_symbols(have, _SIZES)}`." if any(any(key) for key in have) else ""
-    tail += "" if count.whole else " And it is a float; a count is a whole number."
-    return Finding(found.id, f"{found.says}{tail}", look=found.look)
+    return with_formula(found, count, _SIZES)
 
 
 def _at_once(have: Terms) -> Finding | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.outcome import Outcome
-from mha_course.exercises.reading.counting import Count, Terms, product_in_symbols
+from mha_course.exercises.reading.counting import Count, Terms, in_symbols, product_in_symbols
 
 Call = Callable[[tuple[Any, ...]], Outcome]
 
@@ -65,6 +65,14 @@ def whatever_the_sizes(counts: Sequence[Terms]) -> Finding | None:
     if max(numbers) > 0:
         says += " Numbers stand where sizes should, or an earlier result is kept."
     return Finding("always-the-same", says, look="where the sizes take part.")
+
+
+def with_formula(found: Finding, count: Count, names: Sequence[str]) -> Finding:
+    """The finding with the whole count behind it as a formula, and a word about a float."""
+    have = count.as_dict()
+    tail = f" As a formula: `{in_symbols(have, names)}`." if any(any(key) for key in have) else ""
+    tail += "" if count.whole else " And it is a float; a count is a whole number."
+    return Finding(found.id, f"{found.says}{tail}", look=found.look)
 
 
 def written_as_xor(call: Call) -> Finding | None:
