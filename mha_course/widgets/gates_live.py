@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 
 import traitlets
 from torch import Tensor
@@ -19,14 +18,14 @@ from mha_course.training.live_gates_run import GatesRun, gates_run
 from mha_course.training.live_run import AT_WORK, FAILED, STOPPED
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.beside_cells import heard_beside_cells
-from mha_course.widgets.kernel_interrupt import InterruptWatch
+from mha_course.widgets.run_in_view import RunInView
 
 __all__ = ["GatesLive"]
 
 ORDERS = ("", "start", "stop")
 
 
-class GatesLive(CourseWidget):
+class GatesLive(RunInView, CourseWidget):
     """A button that starts and stops learning, the gate of every head, how many are open, what is left.
 
     seed: of the model's training run, 0 to 2; price: of an open head, lambda; steps: updates. Nothing starts
@@ -92,23 +91,10 @@ class GatesLive(CourseWidget):
 
     def _follow(self, run: GatesRun) -> None:
         """Show this run from now on, and hear its news."""
-        self.run, self._interrupts = run, _interrupts(run)
+        self.run = run
         if run not in self._watched:
             self._watched.add(run)
             run.watch(self._on_news)
-
-    def start(self) -> None:
-        """Start, or go on where it stood; returns at once."""
-        self.run.start()
-        self._interrupts.listen()
-
-    def stop(self) -> None:
-        """Rest after the update under way; returns at once."""
-        self.run.stop()
-
-    def wait(self, timeout: float | None = None) -> str:
-        """Wait for the end, or for a stop; returns "finished", "stopped", "new" or "failed"."""
-        return self.run.wait(timeout)
 
     @property
     def values(self) -> tuple[Tensor, ...] | None:
@@ -200,11 +186,6 @@ class GatesLive(CourseWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         data.setdefault("text/html", f"<p>{html.escape(self.alt)} A button in the notebook starts it.</p>")
         return data, metadata
-
-
-@cache
-def _interrupts(run: GatesRun) -> InterruptWatch:
-    return InterruptWatch(lambda: run.state in AT_WORK, run.stop)
 
 
 def _kept(report: Mapping[str, list[list[float]]]) -> int:

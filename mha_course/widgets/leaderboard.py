@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import string
 from collections.abc import Mapping
-from functools import cache
 from statistics import fmean
 
 import traitlets
@@ -20,7 +19,6 @@ from mha_course.training.live_row_run import RowRun, row_run
 from mha_course.training.live_run import AT_WORK, FAILED, STOPPED
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.beside_cells import heard_beside_cells
-from mha_course.widgets.kernel_interrupt import InterruptWatch
 from mha_course.widgets.leaderboard_words import (
     NUMBERS,
     OF_TASK,
@@ -34,13 +32,14 @@ from mha_course.widgets.leaderboard_words import (
     ranked,
     told,
 )
+from mha_course.widgets.run_in_view import RunInView
 
 __all__ = ["Leaderboard"]
 
 ORDERS = ("", "start", "stop")
 
 
-class Leaderboard(CourseWidget):
+class Leaderboard(RunInView, CourseWidget):
     """Recorded rows with a dot a seed, one of them against plain heads in words, and any row trained again.
 
     task: "gloss", or "digits". variant, h: the row to begin with. seed: of a row that is trained again.
@@ -132,23 +131,10 @@ class Leaderboard(CourseWidget):
 
     def _follow(self, run: RowRun) -> None:
         """Show this run from now on, and hear its news."""
-        self.run, self._interrupts = run, _interrupts(run)
+        self.run = run
         if run not in self._watched:
             self._watched.add(run)
             run.watch(self._on_news)
-
-    def start(self) -> None:
-        """Train the chosen row again, or go on where it stood; returns at once."""
-        self.run.start()
-        self._interrupts.listen()
-
-    def stop(self) -> None:
-        """Rest after the update under way; returns at once."""
-        self.run.stop()
-
-    def wait(self, timeout: float | None = None) -> str:
-        """Wait for the end, or for a stop; returns "finished", "stopped", "new" or "failed"."""
-        return self.run.wait(timeout)
 
     def live(self) -> list[tuple[int, float]]:
         """(step, number) of the row trained here, at every look: held-out loss, of digits the share right."""
@@ -238,8 +224,3 @@ _PLAIN = f"{REFERENCE.variant}|{REFERENCE.h}"
 
 def _key(settings: RowSettings) -> str:
     return f"{settings.variant}|{settings.h}"
-
-
-@cache
-def _interrupts(run: RowRun) -> InterruptWatch:
-    return InterruptWatch(lambda: run.state in AT_WORK, run.stop)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 import traitlets
 
 from mha_course.models.gloss_model import GlossModel
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.live import MEASURED_SENTENCES, ROLES, live_settings
-from mha_course.training.live_run import AT_WORK, FAILED, STOPPED, LiveRun, live_run
+from mha_course.training.live_run import FAILED, STOPPED, live_run
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.beside_cells import heard_beside_cells
-from mha_course.widgets.kernel_interrupt import InterruptWatch
+from mha_course.widgets.run_in_view import RunInView
 
 __all__ = ["LiveTraining"]
 
 ORDERS = ("", "start", "stop")
 
 
-class LiveTraining(CourseWidget):
+class LiveTraining(RunInView, CourseWidget):
     """A button that starts and stops training, how far it is, what it gets right, and its heads' roles.
 
     seed: of weights and batches. parts: of the gloss that the model is asked for. Nothing starts by itself;
@@ -44,25 +43,11 @@ class LiveTraining(CourseWidget):
         chosen = live_settings(seed, parts)
         self.run = live_run(chosen)
         self._obeyed = 0
-        self._interrupts = _interrupts(self.run)
         super().__init__(steps=chosen.steps, parts=list(chosen.parts))
         heard_beside_cells(self)
         self.run.watch(self._on_news)
         if self.run.state in (STOPPED, FAILED):
             self.start()
-
-    def start(self) -> None:
-        """Start, or go on where it stood; returns at once."""
-        self.run.start()
-        self._interrupts.listen()
-
-    def stop(self) -> None:
-        """Rest after the update under way; returns at once."""
-        self.run.stop()
-
-    def wait(self, timeout: float | None = None) -> str:
-        """Wait for the end, or for a stop; returns "finished", "stopped", "new" or "failed"."""
-        return self.run.wait(timeout)
 
     def model(self) -> GlossModel | None:
         """The model as it stood at the last look at its heads or when it stopped; None before."""
@@ -131,11 +116,6 @@ class LiveTraining(CourseWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         data.setdefault("text/html", f"<p>{html.escape(self.alt)} A button in the notebook starts it.</p>")
         return data, metadata
-
-
-@cache
-def _interrupts(run: LiveRun) -> InterruptWatch:
-    return InterruptWatch(lambda: run.state in AT_WORK, run.stop)
 
 
 def _height(found: Mapping[str, object] | None) -> float | None:
