@@ -91,6 +91,11 @@ class MixtureOfHeads(MultiHeadAttention):
         balance = sum over routed heads of P_i f_i, with P_i the mean probability of head i and f_i the share
         of tokens that chose it (times the number of routed heads with gates "code"): K / routed when evenly
         spread. f_i has no gradient."""
+        # In full precision also under autocast: rounding to bfloat16 would send tokens to other heads.
+        with torch.autocast(query.device.type, enabled=False):
+            return self._routing(query.to(self.w_q.weight.dtype))
+
+    def _routing(self, query: Tensor) -> Routing:
         b, n, _ = query.shape
         empty = query.new_zeros(b, n, 0)
         types = self.router_types(query).softmax(-1) if self.router_types is not None else None
