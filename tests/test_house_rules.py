@@ -17,7 +17,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the ground up. A module may import from its own floor or from floors below.
 FLOORS = [
     {"data_files", "theme", "workspace", "launcher", "environment", "sizes"}
-    | {"file_lock", "record_file", "progress", "progress_transfer"},
+    | {"file_lock", "record_file", "progress", "progress_transfer", "lesson_places"}
+    | {"progress_cards", "progress_bugs", "progress_clock"},
     {"text"},
     {"attention", "masks", "positions"},
     {"traces", "layers", "annotated"},
@@ -26,7 +27,8 @@ FLOORS = [
     {"heads"},
     {"models", "training"},
     {"plots"},
-    {"widgets", "exercises"},
+    {"glossary", "interview", "bug_hunt"},
+    {"widgets", "exercises", "certificate"},
 ]
 LEVEL = {name: level for level, floor in enumerate(FLOORS) for name in floor}
 
