@@ -19,7 +19,7 @@ _SECTION = re.compile(r"^##+ +(.+?)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Place:
-    """A cell of a lesson: its id, the number ("03") and file of the lesson, the heading above, kind and text."""
+    """A cell of a lesson: its id, the number ("03") and file of the lesson, the heading, kind and text."""
 
     cell: str
     lesson: str
