@@ -2,8 +2,10 @@
 
 The texts stand in cards/NN_topic.json, by topic and in the order of an interview:
 
-    {"topic": "Masks", "cards": {"mask-polarity": {"question": "…", "answer": ["…"], "pitfall": "…",
-     "follow_up": {"question": "…", "answer": "…"}, "proof": "name", "evidence": [{"cell": "…", "shows": "…"}]}}}
+    {"topic": "Masks",
+     "cards": {"mask-polarity": {"question": "…", "answer": ["a paragraph", …],
+               "pitfall": "what a weak answer says", "follow_up": {"question": "…", "answer": "…"},
+               "proof": "name", "evidence": [{"cell": "…", "shows": "what is seen there"}]}}}
 
 pitfall and follow_up may be left out. Texts are plain, with `backticks` around code and symbols.
 """
@@ -107,16 +109,12 @@ def read_card(key: str, topic: str, entry: dict[str, Any]) -> Card:
     """A card from its JSON entry. Raises: ValueError that names the key, for what can't be asked."""
     if not _KEY.fullmatch(key) or len(key) > 60:
         raise ValueError(f"{key!r}: a key such as 'why-several-heads', small letters, digits and hyphens")
-    if not isinstance(entry, dict) or (unknown := set(entry) - _FIELDS):
-        raise ValueError(
-            f"{key}: " + (f"unknown {sorted(unknown)}" if isinstance(entry, dict) else "no card")
-        )
+    if not isinstance(entry, dict):
+        raise ValueError(f"{key}: a card is an object with {sorted(_FIELDS)}")
+    if unknown := set(entry) - _FIELDS:
+        raise ValueError(f"{key}: no card has {sorted(unknown)}")
     answer, evidence = entry.get("answer"), entry.get("evidence")
-    if (
-        not isinstance(answer, list)
-        or not answer
-        or not all(isinstance(p, str) and p.strip() for p in answer)
-    ):
+    if not _are_paragraphs(answer):
         raise ValueError(f"{key}: the answer is a list of paragraphs, each of them says something")
     if not isinstance(evidence, list) or not evidence:
         raise ValueError(f"{key}: a card has at least one cell of a lesson as evidence")
@@ -137,6 +135,10 @@ def read_card(key: str, topic: str, entry: dict[str, Any]) -> Card:
         follow_up,
         _said(key, entry, "pitfall") if "pitfall" in entry else "",
     )
+
+
+def _are_paragraphs(answer: Any) -> bool:
+    return bool(answer) and isinstance(answer, list) and all(isinstance(p, str) and p.strip() for p in answer)
 
 
 def _said(where: str, entry: Any, name: str) -> str:
