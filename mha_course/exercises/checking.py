@@ -11,6 +11,7 @@ from mha_course import progress
 from mha_course.exercises.evidence import Finding
 from mha_course.exercises.handing_in import MISSING
 from mha_course.exercises.judging import judge
+from mha_course.exercises.passed import passed
 from mha_course.exercises.registry import EXERCISES, find
 from mha_course.exercises.verdict import Verdict
 
@@ -22,7 +23,8 @@ def check(name: str, fn: Any = MISSING) -> Verdict:
     """Judge the student's function for the exercise `name`, and say what happened.
 
     Whatever the function does (errors, wrong types, endless recursion, exit) becomes a verdict; only
-    KeyboardInterrupt gets through, so that an endless loop can be stopped. A pass is noted in my_course/.
+    KeyboardInterrupt gets through, so that an endless loop can be stopped. A pass is noted in my_course/, and
+    told to whoever listens (passed.py).
     """
     __tracebackhide__ = True  # when a loop is interrupted, IPython shows the student's lines only
     if callable(name) and isinstance(fn, str):
@@ -77,4 +79,5 @@ def _noted(verdict: Verdict) -> Verdict:
     trouble = progress.mark_attempted(verdict.exercise)
     if verdict.passed:
         trouble = progress.mark_solved(verdict.exercise)
+        passed(verdict.exercise)  # noted by now, so that whoever is told finds it among what is solved
     return dataclasses.replace(verdict, remarks=(*verdict.remarks, trouble)) if trouble else verdict
