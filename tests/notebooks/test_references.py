@@ -78,3 +78,35 @@ def test_lessons_and_sections_that_are_named_exist(number: str) -> None:
 @pytest.mark.parametrize("number", LESSONS)
 def test_every_name_with_a_year_stands_among_the_sources(number: str) -> None:
     assert uncited(LESSONS[number]) == []
+
+
+# Where a source can be read: an arXiv number, a site, a journal with its volume, a venue or a publisher.
+_WHERE = re.compile(
+    r"arXiv:\d{4}\.\d{5}|\b[\w-]+\.(?:org|com|edu|pub|uci\.edu)\b|\b[A-Z]\w[\w ]* \d+:|YouTube"
+)
+_VENUES = ("AISTATS", "EUSIPCO", "LREC", "OSDI", "OpenAI", "Springer", "Oliver and Boyd")
+_SOURCE = re.compile(r"^- (?P<who>.+?), \*(?P<title>.+?)\*, (?P<year>\d{4}\b.*?): (?P<what>.+)\.$")
+
+
+def sources(number: str) -> list[str]:
+    (cell,) = [text for name, text in LESSONS[number] if name == f"l{number}-sources"]
+    return [line for line in cell.splitlines() if line.startswith("- ")]
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_every_source_says_where_to_read_it_and_what_for(number: str) -> None:
+    for line in sources(number):
+        if line.startswith(("- The ", "- PyTorch")):  # a remark; a site that was named
+            continue
+        assert _WHERE.search(line) or any(venue in line for venue in _VENUES), line
+        assert ": " in line and line.endswith("."), line
+
+
+def test_a_source_is_written_alike_in_every_lesson() -> None:
+    written: dict[str, set[tuple[str, str]]] = {}
+    for number in LESSONS:
+        for line in sources(number):
+            if found := _SOURCE.match(line):
+                written.setdefault(found["title"], set()).add((found["who"], found["year"]))
+    assert len(written) > 40
+    assert {title: ways for title, ways in written.items() if len(ways) > 1} == {}
