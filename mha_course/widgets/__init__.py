@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 _HOMES = {
+    "AgainstTheClock": "against_the_clock",
     "AttentionExplorer": "attention_explorer",
     "BatchingTimeline": "batching",
     "Composition": "composition",
@@ -13,10 +14,12 @@ _HOMES = {
     "GateDraws": "gate_draws",
     "GatesLive": "gates_live",
     "GlossWithoutHeads": "gloss_without_heads",
+    "Glossary": "glossary",
     "HeadBrowser": "head_browser",
     "HeadMap": "head_map",
     "HeadsCompared": "heads_compared",
     "HeadsForming": "heads_forming",
+    "Interview": "interview",
     "Leaderboard": "leaderboard",
     "LiveTraining": "live_training",
     "LowRank": "low_rank",
