@@ -39,8 +39,8 @@ class Entry:
     """A term, what it means in one sentence, and by which other names it goes.
 
     symbol, shape: as in code, or "". cell: where a lesson explains it first. zh_hans, zh_hant: the name in
-    simplified and in traditional characters, as mainland China and as Taiwan write it; zh_differ: these are two
-    words, not two ways of writing one. also, zh_also: other names. note: on usage, or "".
+    simplified and in traditional characters, as mainland China and as Taiwan write it; zh_differ: these are
+    two words, not two ways of writing one. also, zh_also: other names. note: on usage, or "".
     """
 
     key: str
