@@ -1,0 +1,190 @@
+"""Names for faults, and the verdict on one: right, with what there is to learn, or refuted by measurement."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from mha_course import progress_bugs
+from mha_course.bug_hunt.faults import Fault, all_faults, fault_of, suspects
+from mha_course.bug_hunt.finding import Finding, number
+from mha_course.bug_hunt.probing import all_probes, measure
+from mha_course.bug_hunt.suspect import Suspect, healthy, suspect, with_fault
+from mha_course.lesson_places import Place, place_of
+from mha_course.sizes import is_whole_number
+
+
+class Names(dict[str, str]):
+    """The names to choose from: short name -> what it says."""
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{key:<{width}}  {title}" for key, title in self.items()).replace("`", "")
+
+    def _repr_html_(self) -> str:
+        from mha_course.bug_hunt.showing import names_html
+
+        return names_html(self)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a teacher would say about a name.
+
+    suspect: the number, None for something else; name: the short name, "" for an unknown one. passed: whether
+    it is right. says, evidence, mend, met: the words; place, shows: where a lesson shows it, and what is seen
+    there; remark: what couldn't be kept; probe: the one that speaks against a wrong name.
+    """
+
+    suspect: int | None
+    name: str
+    passed: bool
+    says: str
+    evidence: str = ""
+    mend: str = ""
+    met: str = ""
+    place: Place | None = None
+    shows: str = ""
+    remark: str = ""
+    probe: str = field(default="", repr=False)
+
+    @property
+    def title(self) -> str:
+        """Its first line."""
+        who = "No such suspect" if self.suspect is None else f"Suspect {self.suspect}"
+        if self.passed:
+            return f"✓ {who}: found"
+        return f"⚠ {who}" + (": not that" if self.name else ": no such name" if self.suspect else "")
+
+    @property
+    def message(self) -> str:
+        """Everything that is said, as one text."""
+        where = f"In the lessons: {self.place.label()}, {self.shows}." if self.place else ""
+        mend = f"To mend it: {self.mend}" if self.mend else ""
+        met = f"Where it was met: {self.met}" if self.met else ""
+        parts = (self.says, self.evidence, mend, met, where, self.remark)
+        return "\n".join(part for part in parts if part)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{self.message}".replace("`", "")
+
+    def _repr_html_(self) -> str:
+        from mha_course.bug_hunt.showing import verdict_html
+
+        return verdict_html(self)
+
+
+def names() -> Names:
+    """Every name that `name_bug` knows: twelve faults that the suspects have, and some that none has."""
+    return Names({fault.key: fault.title for fault in all_faults().values()})
+
+
+def name_bug(number: object, name: object, seen: Sequence[str] = ()) -> Verdict:
+    """Say what is wrong with a suspect, by its number and a short name; a right name is kept as found.
+
+    seen: probes that were run already; a wrong name is refuted by one of them, if they can. Never raises for
+    what a student writes: an unknown number or name gets a sentence.
+    """
+    number = number.number if isinstance(number, Suspect) else number
+    if not is_whole_number(number) or number not in suspects():
+        return Verdict(
+            None, "", False, f"There are suspects 1 to {len(suspects())}. Write the number of one."
+        )
+    number = int(number)
+    named = _find(name)
+    if named is None:
+        return Verdict(number, "", False, _unknown(name))
+    true = fault_of(number)
+    trouble = progress_bugs.note_name(number, named.key == true.key) or ""
+    if named.key != true.key:
+        probe, words = _against(number, named, tuple(seen))
+        return Verdict(
+            number,
+            named.key,
+            False,
+            f"“{_sentence(named.title)}” is not what is wrong here.",
+            words,
+            remark=trouble,
+            probe=probe,
+        )
+    return Verdict(
+        number,
+        true.key,
+        True,
+        f"{_sentence(true.title)}. {true.explains}",
+        mend=true.mend,
+        met=true.met,
+        place=place_of(true.cell),
+        shows=true.shows,
+        remark=trouble,
+    )
+
+
+def _find(name: object) -> Fault | None:
+    """The fault with that short name, or with that title."""
+    if not isinstance(name, str):
+        return None
+    wanted = " ".join(name.lower().replace("`", "").split())
+    for fault in all_faults().values():
+        if wanted in (fault.key, fault.key.replace("-", " "), fault.title.lower().replace("`", "")):
+            return fault
+    return None
+
+
+def _unknown(name: object) -> str:
+    """What is said to a name that is in no list."""
+    said = repr(name) if len(repr(name)) < 60 else repr(name)[:57] + "…"
+    near = difflib.get_close_matches(str(name), all_faults(), n=2, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(f'`{key}`' for key in near)}?" if near else "`names()` lists them all."
+    return f"`{said}` is none of the names. {hint}"
+
+
+def _against(suspect_number: int, named: Fault, seen: tuple[str, ...]) -> tuple[str, str]:
+    """The probe that speaks most clearly against a name, and what it says."""
+    mine, theirs, sound = _findings(suspect_number), _findings_with(named.key), _findings(0)
+    ranked = []
+    for place, key in enumerate(all_probes()):
+        if apart := theirs[key].apart(mine[key]):
+            # First a symptom that such a fault would have, and among those what was measured already.
+            expected = bool(theirs[key].apart(sound[key]))
+            ranked.append((not expected, key not in seen, place, key, apart))
+    _, _, _, key, apart = min(ranked)
+    said = _contrast(theirs[key], mine[key], apart)
+    return key, f"The probe “{all_probes()[key].title}” speaks against it. {said}"
+
+
+def _contrast(expected: Finding, found: Finding, apart: list[str]) -> str:
+    """What such a fault would measure, beside what was measured."""
+    if "error" in expected.measures:
+        return "Such a layer would stop with an error there; this one goes on."
+    if "error" in found.measures:
+        return "This suspect stops with an error there, and such a fault causes none."
+    for label in apart:
+        if label in expected.measures and label in found.measures:
+            would, does = number(expected.measures[label]), number(found.measures[label])
+            return f"{_sentence(label)}: with that fault {would}, with this suspect {does}."
+    return f"With that fault: {expected.sentence} With this suspect: {found.sentence}"
+
+
+@lru_cache
+def _findings(suspect_number: int) -> dict[str, Finding]:
+    """What all probes say of a suspect in its usual sizes; 0 is the sound layer."""
+    layer = suspect(suspect_number) if suspect_number else healthy()
+    return {key: measure(key, layer) for key in all_probes()}
+
+
+@lru_cache
+def _findings_with(key: str) -> dict[str, Finding]:
+    """The same of a layer with a named fault."""
+    layer = with_fault(all_faults()[key].layer, healthy())
+    return {probe: measure(probe, layer) for probe in all_probes()}
+
+
+def _sentence(text: str) -> str:
+    """A clause with a capital letter, unless it begins with code."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,110 @@
+"""Findings, verdicts and lines of code as HTML: quiet boxes in the course's colours, light and dark."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mha_course.theme import colours
+
+if TYPE_CHECKING:
+    from mha_course.bug_hunt.finding import Measured
+    from mha_course.bug_hunt.naming import Verdict
+    from mha_course.bug_hunt.revealing import Line, Revealed
+
+
+def _variables(theme: str) -> str:
+    palette = colours("dark" if theme == "dark" else "light")
+    return "".join(f"--mhb-{name.replace('_', '-')}:{value};" for name, value in palette.items())
+
+
+def _style() -> str:
+    rules = Path(__file__).with_name("showing.css").read_text(encoding="utf-8")
+    rules = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)).strip()
+    # JupyterLab says its theme with an attribute of <body>; elsewhere the reader's own preference counts.
+    return (
+        f"<style>.mhb{{{_variables('light')}}}"
+        f'[data-jp-theme-light="false"] .mhb,.vscode-dark .mhb{{{_variables("dark")}}}'
+        "@media (prefers-color-scheme:dark){"
+        f"body:not([data-jp-theme-light]):not([data-vscode-theme-kind]) .mhb{{{_variables('dark')}}}}}"
+        f"{rules}</style>"
+    )
+
+
+def measured_html(measured: Measured) -> str:
+    """A finding beside the sound layer's; measures that differ are set in bold."""
+    apart = set(measured.apart())
+    who = measured.who[:1].upper() + measured.who[1:]
+    rows = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{_marked(finding.sentence)}</td></tr>'
+        for name, finding in ((who, measured.suspect), ("Sound", measured.sound))
+    )
+    differs = (
+        f"Differs: {'; '.join(sorted(apart))}." if apart else "No measure differs by more than rounding."
+    )
+    head, foot = _paragraph(measured.title, "title"), _paragraph(differs, "note")
+    return _box(f"{head}<table>{rows}</table>{foot}", "", measured.title)
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """A verdict on a name."""
+    parts = [_paragraph(verdict.title, "title"), _paragraph(verdict.says)]
+    if verdict.evidence:
+        parts.append(_paragraph(verdict.evidence))
+    for lead, text in (("To mend it: ", verdict.mend), ("Where it was met: ", verdict.met)):
+        if text:
+            parts.append(f"<p><strong>{lead}</strong>{_marked(text)}</p>")
+    if verdict.place is not None:
+        place = verdict.place
+        target = html.escape(f"{place.file}#cell-id={place.cell}")
+        link = f'<a href="{target}">{html.escape(place.label())}</a>'
+        parts.append(f"<p><strong>In the lessons: </strong>{link}, {_marked(verdict.shows)}.</p>")
+    if verdict.remark:
+        parts.append(_paragraph(verdict.remark, "note"))
+    return _box("".join(parts), "ok" if verdict.passed else "warn", verdict.title)
+
+
+def revealed_html(revealed: Revealed) -> str:
+    """The sound lines and the broken ones beside each other; those that differ are marked."""
+    body = _paragraph(revealed.title, "title") + _paragraph(revealed.says)
+    for step in revealed.steps:
+        sides = (("sound", step.sound), (f"suspect {revealed.number}", step.suspect))
+        body += (
+            "<div class='mhb-sides'>" + "".join(_code(who, lines) for who, lines in sides if lines) + "</div>"
+        )
+    return _box(body, "", revealed.title)
+
+
+def names_html(names: Mapping[str, str]) -> str:
+    """The names and what they say, as a table."""
+    rows = "".join(
+        f'<tr><th scope="row"><code>{html.escape(key)}</code></th><td>{_marked(title)}</td></tr>'
+        for key, title in names.items()
+    )
+    return _box(f"{_paragraph('Names of faults', 'title')}<table>{rows}</table>", "", "Names of faults")
+
+
+def _code(who: str, lines: tuple[Line, ...]) -> str:
+    shown = "".join(
+        f'<span class="{"mhb-new" if new else "mhb-same"}">{html.escape(text)}\n</span>'
+        for text, new in lines
+    )
+    return f'<figure><figcaption>{html.escape(who)}</figcaption><pre tabindex="0">{shown}</pre></figure>'
+
+
+def _box(body: str, kind: str, label: str) -> str:
+    plain = html.escape(label.replace("`", ""))
+    return f'{_style()}<div class="mhb mhb-{kind or "plain"}" role="group" aria-label="{plain}">{body}</div>'
+
+
+def _paragraph(text: str, kind: str = "") -> str:
+    """One paragraph of marked text; kind: title or note."""
+    return f'<p class="mhb-{kind}">{_marked(text)}</p>' if kind else f"<p>{_marked(text)}</p>"
+
+
+def _marked(text: str) -> str:
+    """Text as HTML: everything escaped, words between `backticks` in code type."""
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
