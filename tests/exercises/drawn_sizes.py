@@ -17,6 +17,7 @@ from mha_course.exercises.lessons.lesson_12_guesses import drawn_maps
 from mha_course.exercises.lessons.lesson_12_learned import drawn_noise
 from tests.exercises.drawn_sizes_14 import CALLS_14
 from tests.exercises.drawn_sizes_15 import CALLS_15
+from tests.exercises.drawn_sizes_16 import CALLS_16
 
 Arguments = tuple[Any, ...]
 Call = Callable[["Sizes"], Arguments]
@@ -291,4 +292,5 @@ CALLS: dict[str, Call] = {
     "kv_cache_bytes": lambda s: (s.b, s.n, s.h * s.d_v * s.d_k, s.h * s.d_v, s.h, s.m, 4),
     **CALLS_14,
     **CALLS_15,
+    **CALLS_16,
 }

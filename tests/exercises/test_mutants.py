@@ -131,6 +131,9 @@ IN_ONE: dict[str, dict[str, str]] = {
     "circuits": {
         r"unflatten\(1, .* \| 1 -> -1$": "a matrix has two axes: axis 1 and axis -1 are the same",
     },
+    "allowed_keys": {
+        r"torch\.arange\(n, device.* -> torch\.arange\(n\)$": "in the check everything is on the CPU",
+    },
     "clear_difference": {
         r"dim=1.* \| 1 -> -1$": "losses have two axes: axis 1 and axis -1 are the same",
         r"maximum\(.* -> torch\.maximum\(plain\.": "the larger one of two has no order",
