@@ -161,6 +161,13 @@ def best(lesson: str) -> list[Run]:
     return sorted((run for run in found if run.passed), key=Run.rank)
 
 
+def in_minutes(seconds: float) -> str:
+    """A time as minutes and seconds, "9:05", and from an hour on "1:09:05"."""
+    whole = int(seconds)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def run_of(key: object, entry: object) -> Run | None:
     """A run from what is kept under its key, or None when it doesn't look as this file writes it."""
     if not isinstance(key, str) or _moment(key) is None or not isinstance(entry, dict):

@@ -151,7 +151,7 @@ class AgainstTheClock(CourseWidget):
             return f"{count} functions to write, with a clock if you like. {done} of {count} are solved."
         passed = sum(stage["at"] is not None for stage in header["stages"])
         state = "counts" if run["since"] is not None else "stands"
-        shown = in_minutes(run["elapsed"])
+        shown = progress_clock.in_minutes(run["elapsed"])
         return (
             f"The clock {state} at {shown} of {run['minutes']} min. {passed} of {count} functions are passed."
         )
@@ -166,13 +166,6 @@ class AgainstTheClock(CourseWidget):
         )
         data["text/html"] = f"<p>{html.escape(self.alt)}</p><ol>{stages}</ol>"
         return data, metadata
-
-
-def in_minutes(seconds: float) -> str:
-    """A time as minutes and seconds, "9:05", and from an hour on "1:09:05"."""
-    whole = int(seconds)
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _told(run: Run, now: datetime) -> dict[str, object]:

@@ -1,0 +1,135 @@
+"""The certificate as a picture: name, date, numbers, the lessons in squares, and what it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mha_course.certificate import squares, words
+from mha_course.certificate.name_line import image_of
+from mha_course.certificate.record import Record
+from mha_course.plots import fonts
+from mha_course.plots.canvas import SHARPNESS, Canvas, text_width, wrap
+from mha_course.plots.png import encode
+from mha_course.theme import Theme
+
+MARGIN = 64.0
+_NARROWEST = 760.0
+_FACTS_HIGH = 74.0
+_NAME_SIZES = (34, 30, 26, 22, 19, 16)
+
+
+def sheet_png(record: Record) -> bytes:
+    """The whole certificate as PNG bytes, in light colours, two pixels to each CSS pixel."""
+    drawn, high = squares.size(record.rows)
+    inner = max(_NARROWEST, drawn)
+    notes = [line for note in (*words.WHAT_IT_IS, *record.remarks) for line in wrap(note, inner, 11.5)]
+    names = _name_lines(record.name, inner)
+    height = 250 + 46 * (len(names) - 1) + _FACTS_HIGH + 30 + high + 26 + 17 * len(notes) + 42
+    canvas = Canvas(inner + 2 * MARGIN, height)
+    _frame(canvas)
+    y = _head(canvas, record, names, inner)
+    y = _facts(canvas, record, y, inner)
+    squares.draw_squares(canvas, MARGIN + (inner - drawn) / 2, y, record.rows)
+    y += high + 26
+    for i, line in enumerate(notes):
+        canvas.text(MARGIN, y + 17 * i, line, 11.5, "ink3")
+    return encode(canvas.figure)
+
+
+def squares_png(record: Record, theme: Theme) -> bytes:
+    """The lessons in squares alone, as PNG bytes in the colours of a theme."""
+    width, height = squares.size(record.rows)
+    canvas = Canvas(width + 8, height + 8, theme)
+    squares.draw_squares(canvas, 4, 4, record.rows)
+    return encode(canvas.figure)
+
+
+def _frame(canvas: Canvas) -> None:
+    canvas.rect(18, 18, canvas.width - 36, canvas.height - 36, edge="edge", radius=10)
+    canvas.rect(23, 23, canvas.width - 46, canvas.height - 46, edge="line", radius=7)
+
+
+def _head(canvas: Canvas, record: Record, names: list[tuple[str, int]], inner: float) -> float:
+    """Title, name, day and finding; the y below them."""
+    middle = canvas.width / 2
+    canvas.text(middle, 64, words.KIND, 14, "ink2", ha="center")
+    canvas.text(middle, 96, words.TITLE, 26, "ink", ha="center", bold=True)
+    y = 154.0
+    if not names:
+        # A line to write on by hand.
+        canvas.line([middle - 170, middle + 170], [y + 14] * 2, "edge")
+        canvas.text(middle, y + 26, "name", 11, "ink3", ha="center")
+        y += 10
+    for name, size in names:
+        _name(canvas, name, size, middle, y)
+        y += 46
+    y = y - 46 * bool(names) + 46
+    canvas.text(middle, y, f"{words.summary(record)}", 15, "ink", ha="center")
+    canvas.text(
+        middle, y + 24, f"{words.date(record)} · course version {record.version}", 12, "ink3", ha="center"
+    )
+    return y + 50
+
+
+def _facts(canvas: Canvas, record: Record, y: float, inner: float) -> float:
+    """The numbers beside each other between two hairlines; the y below them."""
+    found = words.facts(record)
+    canvas.line([MARGIN, MARGIN + inner], [y, y], "line")
+    # Each gets the room that its longest word or number needs, and an equal part of what is left.
+    needs = [max(text_width(much, 18, bold=True), _widest_word(what)) for what, much in found]
+    spare = (inner - sum(needs)) / len(found)
+    x = MARGIN
+    for (what, much), need in zip(found, needs, strict=True):
+        wide = need + spare
+        canvas.text(x + wide / 2, y + 24, much, 18, "ink", ha="center", bold=True)
+        note = words.clock_note(record.clock) if what == words.CLOCK else ""
+        for i, line in enumerate([*wrap(what, wide - 8, 12), note]):
+            canvas.text(x + wide / 2, y + 45 + 15 * i, line, 12, "ink2", ha="center")
+        x += wide
+    canvas.line([MARGIN, MARGIN + inner], [y + _FACTS_HIGH] * 2, "line")
+    return y + _FACTS_HIGH + 22
+
+
+def _widest_word(text: str) -> float:
+    return max(text_width(word, 12) for word in text.split())
+
+
+def _name_lines(name: str, inner: float) -> list[tuple[str, int]]:
+    """The name on one line, or where that would be small on two, each with its size in px."""
+    if not name:
+        return []
+    size = next((s for s in _NAME_SIZES if _width(name, s) <= inner), 0)
+    if size >= 22:
+        return [(name, size)]
+    lines = wrap(name, inner, 22, bold=True)
+    if len(lines) == 2:
+        return [(line, 22) for line in lines]
+    return [(_cut(name, inner), _NAME_SIZES[-1])]
+
+
+def _name(canvas: Canvas, name: str, size: int, middle: float, y: float) -> None:
+    pixels = _pixels(name, size)
+    if pixels is None:
+        canvas.text(middle, y, name, size, "ink", ha="center", bold=True)
+        return
+    high, wide = (length / SHARPNESS for length in pixels.shape[:2])
+    # On whole pixels, else each would be drawn across two.
+    canvas.cells(round(middle - wide / 2), round(y - 1.04 * size), wide, high, pixels)
+
+
+def _pixels(name: str, size: int) -> np.ndarray | None:
+    """The name drawn with every font there is; None where plain text does, or nothing else would help."""
+    if not fonts.drawable(name, bold=True).has_stand_in:
+        return None
+    return image_of(name, size * SHARPNESS, Canvas(1, 1).colour("ink"), Canvas(1, 1).colour("surface"))
+
+
+def _width(name: str, size: int) -> float:
+    pixels = _pixels(name, size)
+    return text_width(name, size, bold=True) if pixels is None else pixels.shape[1] / SHARPNESS
+
+
+def _cut(name: str, inner: float) -> str:
+    while len(name) > 1 and _width(name, _NAME_SIZES[-1]) > inner:
+        name = name.removesuffix("…")[:-1] + "…"
+    return name
