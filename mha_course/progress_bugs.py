@@ -17,12 +17,14 @@ class Hunted(TypedDict):
     """One suspect: when it was first named rightly ("" if never), wrong names before, looked up or not."""
 
     found: str
-    wrong: int
+    wrong: list[str]
     shown: bool
 
 
-def note_name(number: int, right: bool) -> str | None:
+def note_name(number: int, name: str, right: bool) -> str | None:
     """Note that a suspect was given a name. What is found stays found, and later names no longer count.
+
+    A wrong name counts once, however often it is said.
 
     Returns: None, or one sentence when it is kept only until the notebook is closed.
     """
@@ -34,8 +36,8 @@ def note_name(number: int, right: bool) -> str | None:
             return
         if right:
             entry["found"] = when
-        else:
-            entry["wrong"] = _count(entry) + 1
+        elif name not in _wrong(entry):
+            entry["wrong"] = [*_wrong(entry), name]
         kept[str(number)] = entry
 
     return record_file.change(PROGRESS, SECTION, update)
@@ -56,7 +58,7 @@ def note_shown(number: int) -> str | None:
 def hunted() -> dict[int, Hunted]:
     """Every suspect of which something is kept, by its number."""
     return {
-        int(key): Hunted(found=_when(entry), wrong=_count(entry), shown=entry.get("shown") is True)
+        int(key): Hunted(found=_when(entry), wrong=_wrong(entry), shown=entry.get("shown") is True)
         for key, entry in record_file.entries(PROGRESS, SECTION).items()
         if key.isascii() and key.isdecimal() and len(key) < 4 and isinstance(entry, dict)
     }
@@ -78,6 +80,6 @@ def _when(entry: dict[str, object]) -> str:
     return when if isinstance(when, str) else ""
 
 
-def _count(entry: dict[str, object]) -> int:
+def _wrong(entry: dict[str, object]) -> list[str]:
     wrong = entry.get("wrong")
-    return wrong if isinstance(wrong, int) and not isinstance(wrong, bool) and 0 <= wrong < 10**6 else 0
+    return [name for name in wrong if isinstance(name, str)] if isinstance(wrong, list) else []

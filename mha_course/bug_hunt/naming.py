@@ -100,7 +100,7 @@ def name_bug(number: object, name: object, seen: Sequence[str] = ()) -> Verdict:
     if named is None:
         return Verdict(number, "", False, _unknown(name))
     true = fault_of(number)
-    trouble = progress_bugs.note_name(number, named.key == true.key) or ""
+    trouble = progress_bugs.note_name(number, named.key, named.key == true.key) or ""
     if named.key != true.key:
         probe, words = _against(number, named, tuple(seen))
         return Verdict(

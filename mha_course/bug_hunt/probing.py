@@ -82,11 +82,11 @@ def probe(key: str, layer: Suspect) -> Measured:
 
 
 def _sound_beside(layer: Suspect) -> Suspect:
-    """The sound layer with the same weights; where none has these sizes, one whose width h divides."""
+    """The sound layer with the same weights; where none has these sizes, one a little narrower."""
     try:
         return layer.sound()
     except ValueError:
-        return layer.like(d_model=layer.d_model + layer.h - layer.d_model % layer.h).sound()
+        return layer.like(d_model=max(layer.h, layer.d_model - layer.d_model % layer.h)).sound()
 
 
 @dataclass(frozen=True)

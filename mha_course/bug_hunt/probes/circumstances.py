@@ -49,7 +49,8 @@ def training(layer: Suspect) -> Finding:
     first = weights[0, 0] if weights.ndim == 4 else weights[0]
     return Finding(
         f"Dropout {layer.dropout:g}. Two calls in eval mode {agree['eval']}, two in training "
-        f"{agree['train']}. In training the reported rows sum to {number(least)} at least and {number(most)} at most.",
+        f"{agree['train']}. In training the reported rows sum to {number(least)} at least and "
+        f"{number(most)} at most.",
         {
             "two calls in eval mode": agree["eval"],
             "two calls in training": agree["train"],
@@ -85,8 +86,8 @@ def half(layer: Suspect) -> Finding:
 )
 def odd_width(layer: Suspect) -> Finding:
     """Build the layer with a width of h · d_k + 1."""
-    width = layer.d_model + 1
-    if width % layer.h == 0:
+    width = layer.d_model // layer.h * layer.h + 1
+    if layer.h == 1:
         return Finding("With one head every width can be had.", {"built": "with one head"})
     try:
         built = layer.like(d_model=width)

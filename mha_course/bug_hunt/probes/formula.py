@@ -50,7 +50,8 @@ def scale(layer: Suspect) -> Finding:
     width = f"{1 / factor**2:.1f}" if abs(factor) > 0.01 else "–"
     return Finding(
         f"The log of the weights is {number(factor)} · (q · k), with a correlation of {number(fit)}. A "
-        f"factor of 1 / √m would mean m = {width}; d_k = {layer.d_model // layer.h}, d_model = {layer.d_model}.",
+        f"factor of 1 / √m would mean m = {width}; d_k = {layer.d_model // layer.h}, "
+        f"d_model = {layer.d_model}.",
         {"factor of the scores": factor, "correlation with q · k": fit},
     )
 
@@ -70,7 +71,7 @@ def gradients(layer: Suspect) -> Finding:
         grad = projection.weight.grad
         reached[name] = 0.0 if grad is None else (grad != 0).float().mean().item()
     shares = ", ".join(f"{name} {share:.0%}" for name, share in reached.items())
-    of_w_q = layer.w_q.weight.grad.abs().view(h, d_k, h, d_k).mean((1, 3))
+    of_w_q = layer.w_q.weight.grad[:, : h * d_k].abs().reshape(h, d_k, h, d_k).mean((1, 3))
     return Finding(
         f"Entries with a gradient: {shares}.",
         {f"entries of {name} with a gradient": share for name, share in reached.items()},

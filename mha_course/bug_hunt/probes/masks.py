@@ -31,8 +31,8 @@ def blocked(layer: Suspect) -> Finding:
     on_blocked, on_open = (weights[..., keys].sum(-1).mean().item() for keys in (slice(-2, None), slice(-2)))
     return Finding(
         f"Keys {given.n - 1} and {given.n} are blocked. A row has a weight of {number(on_blocked)} on "
-        f"them and {number(on_open)} on the open keys (mean). When the two tokens change, the other outputs move by "
-        f"{number(move)} at most.",
+        f"them and {number(on_open)} on the open keys (mean). When the two tokens change, the other outputs "
+        f"move by {number(move)} at most.",
         {
             "weight on blocked keys": on_blocked,
             "weight on open keys": on_open,
