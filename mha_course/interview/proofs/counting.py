@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from mha_course import cost
+from mha_course.interview.drawn import drawn
 from mha_course.interview.proof import Shown, proof
 from mha_course.layers import MultiHeadAttention
 from mha_course.models.random_layer import random_layer
@@ -39,8 +40,7 @@ def four_square_matrices() -> Shown:
     wanted["free widths"] = 512 * 8 * (2 * 20 + 2 * 30)
     counted = {}
     for name, options in sizes.items():
-        with torch.device("meta"):  # counted, never filled
-            layer = MultiHeadAttention(512, 8, **options)
+        layer = drawn(lambda options=options: MultiHeadAttention(512, 8, **options))
         counted[name] = sum(p.numel() for p in layer.parameters())
         assert counted[name] == wanted[name], f"{name}: {counted[name]:,}, not {wanted[name]:,}"
     return Shown("d_model = 512, h = 8.", counted)

@@ -47,13 +47,15 @@ def the_key_bias_does_nothing() -> Shown:
         moved[f"without the bias of {name}"] = (dropped(x) - layer(x)).abs().max().item()
     assert moved["without the bias of w_k"] < 1e-9 < 0.01 < sorted(moved.values())[1], "b_K alone is idle"
     folded = deepcopy(layer)
-    folded.w_o.bias += layer.w_v.bias @ layer.w_o.weight.T
+    folded.w_o.bias += folded.w_v.bias @ layer.w_o.weight.T
     folded.w_v.bias.zero_()
     moved["value bias folded"] = (folded(x) - layer(x)).abs().max().item()
     q, k, b_k = layer.w_q(x)[..., :4], layer.w_k(x)[..., :4], layer.w_k.bias[:4]
     with_b, without = (scaled_scores(rotated(q), rotated(z)).softmax(dim=-1) for z in (k, k - b_k))
-    moved["rotary: b_K moves a weight by"] = (with_b - without).abs().max().item()
-    assert moved["value bias folded"] < 1e-9 < 1e-3 < moved["rotary: b_K moves a weight by"], moved
+    moved["rotary: key bias"] = (with_b - without).abs().max().item()
+    assert moved["value bias folded"] < 1e-9 < 1e-3 < moved["rotary: key bias"], (
+        "b_V folds, turned b_K counts"
+    )
     return Shown("How far the output moves.", moved)
 
 

@@ -92,12 +92,12 @@ def twin_heads_stay_twins() -> Shown:
     for weight in (layer.w_q.weight, layer.w_k.weight, layer.w_v.weight):
         weight[5:] = weight[:5]
     layer.w_o.weight[:, 5:] = layer.w_o.weight[:, :5]
-    optimiser = torch.optim.SGD(layer.requires_grad_(True).parameters(), lr=0.5)
-    start = layer.w_q.weight.detach().clone()
+    start = layer.w_q.weight.clone()
+    matrices = [weight.requires_grad_() for weight in layer.parameters()]
     for _ in range(20):
-        optimiser.zero_grad()
-        (layer(x) - wanted).square().mean().backward()
-        optimiser.step()
+        slopes = torch.autograd.grad((layer(x) - wanted).square().mean(), matrices)
+        for weight, slope in zip(matrices, slopes, strict=True):
+            weight.data -= 0.5 * slope
     w_q = layer.w_q.weight.detach()
     moved, apart = (w_q - start).abs().max().item(), (w_q[5:] - w_q[:5]).abs().max().item()
     assert apart < 1e-5 < 0.01 < moved, "twins should learn, and learn the same"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from mha_course.attention import merge_heads, scaled_dot_product_attention, split_heads
+from mha_course.interview.drawn import drawn
 from mha_course.interview.proof import Shown, proof
 from mha_course.layers import MultiHeadAttention
 from mha_course.models.random_layer import random_layer
@@ -71,13 +72,14 @@ def merging_needs_a_transpose_and_a_copy() -> Shown:
     heads = torch.arange(2 * 3 * 5 * 4).view(2, 3, 5, 4)
     turned = heads.transpose(1, 2)
     try:
-        turned.view(2, 5, 12)
+        refused = turned.view(2, 5, 12) is None
     except RuntimeError:
         refused = True
     assert refused and not turned.is_contiguous(), "view should refuse a tensor in another order"
     merged = turned.contiguous().view(2, 5, 12)
     assert torch.equal(merged, torch.cat(heads.unbind(1), dim=-1)), "concat is torch.cat of the heads"
-    assert torch.equal(merged, merge_heads(heads)) and torch.equal(split_heads(merged, 3), heads)
+    assert torch.equal(merged, merge_heads(heads)), "merge_heads should do the same"
+    assert torch.equal(split_heads(merged, 3), heads), "the split should undo it"
     misplaced = (heads.reshape(2, 5, 12) != merged).float().mean().item()
     assert misplaced > 0.5, "without the transpose most numbers should be misplaced"
     copies = {"many tokens": turned, "one token": heads[:, :, :1].contiguous().transpose(1, 2)}
@@ -96,8 +98,7 @@ def rounding_the_head_size_down_loses_features() -> Shown:
         assert "1600" in str(error) and "48" in str(error), "the error should name both numbers"
     else:
         raise AssertionError("the course's layer should refuse 48 heads of 1600 features")
-    with torch.device("meta"):  # shapes only: draws no random numbers
-        free = MultiHeadAttention(d_model=10, h=3, d_k=4, d_v=6)
-        output = free(torch.empty(2, 5, 10))
+    free = drawn(lambda: MultiHeadAttention(d_model=10, h=3, d_k=4, d_v=6))
+    output = free(torch.ones(2, 5, 10))
     assert output.shape == (2, 5, 10), "W_O should bring h · d_v = 18 back to 10"
     return Shown("1600 features, 48 heads.", {"features lost by rounding down": lost, "d_k": 1600 // 48})
