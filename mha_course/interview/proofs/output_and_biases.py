@@ -53,9 +53,7 @@ def the_key_bias_does_nothing() -> Shown:
     q, k, b_k = layer.w_q(x)[..., :4], layer.w_k(x)[..., :4], layer.w_k.bias[:4]
     with_b, without = (scaled_scores(rotated(q), rotated(z)).softmax(dim=-1) for z in (k, k - b_k))
     moved["rotary: key bias"] = (with_b - without).abs().max().item()
-    assert moved["value bias folded"] < 1e-9 < 1e-3 < moved["rotary: key bias"], (
-        "b_V folds, turned b_K counts"
-    )
+    assert moved["value bias folded"] < 1e-9 < 1e-3 < moved["rotary: key bias"], "folding, or rotary"
     return Shown("How far the output moves.", moved)
 
 
