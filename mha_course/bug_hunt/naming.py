@@ -112,6 +112,12 @@ def name_bug(number: object, name: object, seen: Sequence[str] = ()) -> Verdict:
             remark=trouble,
             probe=probe,
         )
+    return right_verdict(number, trouble)
+
+
+def right_verdict(number: int, remark: str = "") -> Verdict:
+    """What is said once a suspect was found. remark: what couldn't be kept."""
+    true = fault_of(number)
     return Verdict(
         number,
         true.key,
@@ -121,7 +127,7 @@ def name_bug(number: object, name: object, seen: Sequence[str] = ()) -> Verdict:
         met=true.met,
         place=place_of(true.cell),
         shows=true.shows,
-        remark=trouble,
+        remark=remark,
     )
 
 

@@ -8,6 +8,7 @@ _HOMES = {
     "AgainstTheClock": "against_the_clock",
     "AttentionExplorer": "attention_explorer",
     "BatchingTimeline": "batching",
+    "BugHunt": "bug_hunt",
     "Composition": "composition",
     "EqualsPlain": "equals_plain",
     "FrontEndCheck": "front_end_check",

@@ -2,20 +2,13 @@
 
 from mha_course.bug_hunt.probes import circumstances, dependence, formula, masks
 
-__all__ = ["ORDER", "circumstances", "dependence", "formula", "masks"]
+__all__ = ["GROUPS", "circumstances", "dependence", "formula", "masks"]
 
-ORDER = (
-    "rows",
-    "order",
-    "neighbours",
-    "features",
-    "blocked",
-    "empty_row",
-    "future",
-    "one_head",
-    "scale",
-    "gradients",
-    "training",
-    "half",
-    "odd_width",
-)
+# As they are offered.
+GROUPS = {
+    "What it reports": ("rows", "training"),
+    "What depends on what": ("order", "neighbours", "features"),
+    "The mask": ("blocked", "empty_row", "future"),
+    "Against the formula": ("one_head", "scale", "gradients"),
+    "Other circumstances": ("half", "odd_width"),
+}
