@@ -84,8 +84,9 @@ def find_entry(name: str) -> Entry:
     """
     known = _by_name()
     asked = fold(name).replace(" ", "") if isinstance(name, str) else ""
-    if asked in known:
-        return known[asked]
+    for one in (asked, asked.removesuffix("s")):  # also "keys" for "key"
+        if one in known:
+            return known[one]
     near = difflib.get_close_matches(asked, known, n=8, cutoff=0.55) if asked else []
     terms = list(dict.fromkeys(known[one].term for one in near))[:3]
     tail = f" The nearest: {', '.join(terms)}." if terms else ""
