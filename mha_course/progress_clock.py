@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from mha_course import record_file
 from mha_course.progress import PROGRESS
@@ -107,7 +107,10 @@ def start(lesson: str, stages: Sequence[str], minutes: int) -> str | None:
         for run in _of(kept, lesson):
             if run not in best:
                 del kept[run.key]
-        kept[now.isoformat()] = entry
+        key = now
+        while key.isoformat() in kept:
+            key += timedelta(microseconds=1)
+        kept[key.isoformat()] = entry
 
     return record_file.change(PROGRESS, SECTION, update)
 
@@ -159,6 +162,41 @@ def best(lesson: str) -> list[Run]:
     """The runs of a lesson in which a stage was passed, the best first."""
     found = _of(record_file.entries(PROGRESS, SECTION), lesson)
     return sorted((run for run in found if run.passed), key=Run.rank)
+
+
+def all_runs() -> list[Run]:
+    """Every run of every lesson."""
+    return _runs(record_file.entries(PROGRESS, SECTION))
+
+
+def stopped(key: str, entry: object, at: object) -> object:
+    """What is kept of a run, with its clock stopped at a moment, or where its last stage was passed.
+
+    at: the moment as text; whatever else it is, the moment is not known. What is no run stays as it is.
+    """
+    run = run_of(key, entry)
+    if run is None or not run.running:
+        return entry
+    moment = _moment(at)
+    shown = run.elapsed(moment) if moment else run.counted
+    return {**entry, "since": None, "counted": round(max(shown, run.seconds), 1)}
+
+
+def joined(ours: object, theirs: object) -> object:
+    """One run from two records of it: every stage at its earlier time. A clock that counts here goes on."""
+    now = _now().isoformat()
+    mine, other = run_of(now, ours), run_of(now, theirs)
+    if mine is None or other is None:
+        return theirs if mine is None else ours
+    passed = {
+        name: min(run.passed[name] for run in (mine, other) if name in run.passed)
+        for name in mine.stages
+        if name in mine.passed or name in other.passed
+    }
+    both = {**theirs, **ours, "passed": passed}
+    if set(mine.stages) <= set(passed):
+        return {**both, "since": None, "counted": max(passed.values())}
+    return both if mine.running else {**both, "counted": max(mine.counted, other.counted)}
 
 
 def in_minutes(seconds: float) -> str:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import os
 import random
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from mha_course import progress, progress_transfer, record_file, workspace
+from mha_course import (
+    progress,
+    progress_bugs,
+    progress_cards,
+    progress_clock,
+    progress_transfer,
+    record_file,
+    workspace,
+)
 from mha_course.exercises import export_progress, import_progress
 from mha_course.launcher import command
 
@@ -33,6 +42,12 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def everything() -> tuple:
     return progress.predictions(), progress.answers(), progress.attempted(), progress.solved()
+
+
+def last_lesson() -> tuple:
+    """What the final lab keeps: cards, suspects, runs."""
+    runs = {run.key: (dict(run.passed), run.running) for run in progress_clock.all_runs()}
+    return progress_cards.kept_cards(), progress_bugs.hunted(), runs
 
 
 def do_some() -> None:
@@ -106,6 +121,120 @@ def test_merging_keeps_the_better_of_two(homes, monkeypatch: pytest.MonkeyPatch)
     }
 
 
+def test_the_final_lab_goes_along_and_a_running_clock_stands_still(homes, monkeypatch) -> None:
+    here, begun = homes("here"), datetime(2031, 5, 4, 9, 0, tzinfo=UTC)
+    monkeypatch.setattr(progress_clock, "_now", lambda: begun)
+    progress_clock.start("16", ["allowed_keys", "encoder_block"], 45)
+    monkeypatch.setattr(progress_clock, "_now", lambda: begun + timedelta(seconds=130))
+    progress_clock.note_pass("allowed_keys")
+    monkeypatch.setattr(progress, "now", lambda: "2031-05-04T09:07:00+00:00")
+    progress_cards.save_mark("why-several-heads", "knew")
+    progress_cards.save_mark(HOSTILE, "missed")
+    progress_bugs.note_name(3, "mask-reversed", right=False)
+    progress_bugs.note_name(7, "view-alone", right=True)
+    cards, bugs, runs = last_lesson()
+    note = export_progress()
+    assert "2 interview cards marked, 1 bug found, 1 run against the clock" in repr(note)
+    homes("there")
+    note = import_progress(only_file(here))
+    assert "New here: 2 interview cards marked, 1 bug found, 1 run against the clock." in repr(note)
+    assert last_lesson()[:2] == (cards, bugs)
+    [run] = progress_clock.all_runs()
+    # It was exported after seven minutes, and counts no further on a machine on which nobody started it.
+    assert runs[run.key] == ({"allowed_keys": 130.0}, True)
+    assert (dict(run.passed), run.running, run.counted) == ({"allowed_keys": 130.0}, False, 420.0)
+    assert "here already" in repr(import_progress(only_file(here)))
+    homes("third")
+    import_progress(here / "progress.json")
+    # A progress.json does not say when it was copied: then the clock stands at the last stage.
+    assert progress_clock.all_runs()[0].counted == 130.0
+
+
+def test_of_two_machines_the_better_is_kept(homes, monkeypatch) -> None:
+    begun = "2031-05-04T09:00:00+00:00"
+
+    def run(passed: dict[str, float], since: str | None, counted: float) -> dict:
+        run = {"lesson": "16", "minutes": 45, "stages": ["a", "b"], "breaks": 0}
+        return {begun: {**run, "passed": passed, "since": since, "counted": counted}}
+
+    def card(box: int, mark: str, times: int) -> dict:
+        return {"box": box, "mark": mark, "times": times, "when": "2031-05-04"}
+
+    def bug(found: str, wrong: list[str], shown: bool) -> dict:
+        return {"found": found, "wrong": wrong, "shown": shown}
+
+    early, late = "2031-05-04T12:00:00+02:00", "2031-05-04T10:30:00+00:00"
+    sides = {
+        "here": {
+            "cards": {"x": card(3, "knew", 4), "y": card(0, "missed", 9), "z": {"box": "?"}},
+            "bugs": {"1": bug(late, ["p"], False), "2": bug("", ["p", "q"], False), "4": 7},
+            "clock": run({"a": 50.0, "b": 400.0}, None, 400.0),
+        },
+        "there": {
+            "cards": {"x": card(1, "partly", 6), "y": card(2, "knew", 2), "z": card(1, "partly", 1)},
+            "bugs": {"1": bug(early, [], True), "2": bug("", ["q", "r"], True), "4": bug(late, [], False)},
+            "clock": run({"a": 60.0}, begun, 0.0),
+        },
+    }
+    files, ends = {}, []
+    for name, sections in sides.items():
+        home = homes(name)
+        home.mkdir()
+        (home / "progress.json").write_text(json.dumps(sections), encoding="utf-8")
+        export_progress()
+        files[name] = only_file(home)
+    for name, other in (("here", "there"), ("there", "here")):
+        homes(name)
+        import_progress(files[other])
+        cards, bugs, runs = last_lesson()
+        assert {key: (kept["box"], kept["mark"], kept["times"]) for key, kept in cards.items()} == {
+            "x": (3, "knew", 6),
+            "y": (2, "knew", 9),
+            "z": (1, "partly", 1),
+        }
+        # Of bugs that both found the earlier moment counts, whatever its text sorts like.
+        assert bugs[1]["found"] == early and bugs[1]["shown"] and bugs[4]["found"] == late
+        assert sorted(bugs[2]["wrong"]) == ["p", "q", "r"] and bugs[2]["shown"]
+        # All stages are passed in one of the two records, so that the clock stands in both.
+        assert runs == {begun: ({"a": 50.0, "b": 400.0}, False)}
+        ends.append((cards, {number: (b["found"], sorted(b["wrong"])) for number, b in bugs.items()}))
+    assert ends[0] == ends[1]
+
+
+def test_a_clock_that_counts_here_is_not_stopped_by_an_import(homes) -> None:
+    here = homes("here")
+    progress_clock.start("16", ["a", "b"], 45)
+    export_progress()
+    progress_clock.note_pass("a")
+    import_progress(only_file(here))
+    run = progress_clock.current("16")
+    assert run.running and set(run.passed) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("section", "entries"),
+    [
+        ("cards", {"a": {"box": 1, "mark": "well"}, "b": {"box": -1, "mark": "knew"}, "c": [], "d": {}}),
+        (
+            "cards",
+            {"a": {"box": True, "mark": "knew"}, "b": {"box": 1, "mark": "knew", "when": 3}, "c": 1, "": {}},
+        ),
+        ("bugs", {"x": {"found": ""}, "12345": {"found": ""}, "1": {"found": 3}, "2": {"wrong": "no"}}),
+        ("bugs", {"²": {}, "3": {"wrong": [1]}, "4": {"shown": "yes"}, "5": {"wrong": ["x"] * 200}}),
+        ("clock", {"then": {}, "2031-05-04": [], "2031-05-05": {"lesson": "16"}, "2031-05-06": None}),
+    ],
+)
+def test_what_looks_unlike_the_final_lab_is_left_out(
+    homes, tmp_path: Path, section: str, entries: dict
+) -> None:
+    homes("here")
+    before = last_lesson()
+    file = tmp_path / "odd.json"
+    file.write_text(json.dumps({"kind": progress_transfer.KIND, section: entries}), encoding="utf-8")
+    assert "4 entries look" in repr(import_progress(file))
+    assert last_lesson() == before == ({}, {}, {})
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_both_ways_lead_to_the_same_and_lose_nothing(homes, seed: int) -> None:
     draw = random.Random(seed)
@@ -138,7 +267,9 @@ def test_what_a_later_version_knows_comes_along(homes) -> None:
     export_progress()
     file = only_file(here)
     record = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps(record | {"format": 2, "stars": {"a": 5}}), encoding="utf-8")
+    file.write_text(
+        json.dumps(record | {"format": progress_transfer.FORMAT + 1, "stars": {"a": 5}}), encoding="utf-8"
+    )
     there = homes("there")
     there.mkdir()
     (there / "progress.json").write_text('{"badges": {"second": 1}, "version": 8}', encoding="utf-8")

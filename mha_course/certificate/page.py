@@ -49,9 +49,9 @@ def _head(record: Record) -> str:
 def _facts(record: Record) -> str:
     note = words.clock_note(record.clock)
     rows = [
-        f"<div><dt>{html.escape(what)}</dt><dd>{html.escape(much)}"
-        + (f"<small>{html.escape(note)}</small>" if note and what == words.CLOCK else "")
-        + "</dd></div>"
+        f"<div><dt>{html.escape(what)}"
+        + (f"<br>{html.escape(note)}" if note and what == words.CLOCK else "")
+        + f"</dt><dd>{html.escape(much)}</dd></div>"
         for what, much in words.facts(record)
     ]
     return "<dl>\n" + "\n".join(rows) + "\n</dl>"

@@ -14,7 +14,7 @@ from mha_course.theme import Theme
 
 MARGIN = 64.0
 _NARROWEST = 760.0
-_FACTS_HIGH = 74.0
+_NAMES_TOP, _BELOW_NAMES, _FACTS_HIGH = 132.0, 72.0, 74.0
 _NAME_SIZES = (34, 30, 26, 22, 19, 16)
 
 
@@ -24,15 +24,16 @@ def sheet_png(record: Record) -> bytes:
     inner = max(_NARROWEST, drawn)
     notes = [line for note in (*words.WHAT_IT_IS, *record.remarks) for line in wrap(note, inner, 11.5)]
     names = _name_lines(record.name, inner)
-    height = 250 + 46 * (len(names) - 1) + _FACTS_HIGH + 30 + high + 26 + 17 * len(notes) + 42
-    canvas = Canvas(inner + 2 * MARGIN, height)
+    facts = _NAMES_TOP + _names_high(names) + _BELOW_NAMES
+    lessons = facts + _FACTS_HIGH + 22
+    foot = lessons + high + 26
+    canvas = Canvas(inner + 2 * MARGIN, foot + 17 * len(notes) + 40)
     _frame(canvas)
-    y = _head(canvas, record, names, inner)
-    y = _facts(canvas, record, y, inner)
-    squares.draw_squares(canvas, MARGIN + (inner - drawn) / 2, y, record.rows)
-    y += high + 26
+    _head(canvas, record, names)
+    _facts(canvas, record, facts, inner)
+    squares.draw_squares(canvas, MARGIN + (inner - drawn) / 2, lessons, record.rows)
     for i, line in enumerate(notes):
-        canvas.text(MARGIN, y + 17 * i, line, 11.5, "ink3")
+        canvas.text(MARGIN, foot + 17 * i, line, 11.5, "ink3")
     return encode(canvas.figure)
 
 
@@ -49,32 +50,31 @@ def _frame(canvas: Canvas) -> None:
     canvas.rect(23, 23, canvas.width - 46, canvas.height - 46, edge="line", radius=7)
 
 
-def _head(canvas: Canvas, record: Record, names: list[tuple[str, int]], inner: float) -> float:
-    """Title, name, day and finding; the y below them."""
-    middle = canvas.width / 2
+def _names_high(names: list[tuple[str, int]]) -> float:
+    """The height of the name's lines, or of the line on which it is written by hand."""
+    return sum(1.5 * size for _, size in names) if names else 60.0
+
+
+def _head(canvas: Canvas, record: Record, names: list[tuple[str, int]]) -> None:
+    """Title, name, finding and day."""
+    middle, y = canvas.width / 2, _NAMES_TOP
     canvas.text(middle, 64, words.KIND, 14, "ink2", ha="center")
     canvas.text(middle, 96, words.TITLE, 26, "ink", ha="center", bold=True)
-    y = 154.0
     if not names:
-        # A line to write on by hand.
-        canvas.line([middle - 170, middle + 170], [y + 14] * 2, "edge")
-        canvas.text(middle, y + 26, "name", 11, "ink3", ha="center")
-        y += 10
+        canvas.line([middle - 170, middle + 170], [y + 34] * 2, "edge")
+        canvas.text(middle, y + 46, "name", 11, "ink3", ha="center")
     for name, size in names:
-        _name(canvas, name, size, middle, y)
-        y += 46
-    y = y - 46 * bool(names) + 46
-    canvas.text(middle, y, f"{words.summary(record)}", 15, "ink", ha="center")
-    canvas.text(
-        middle, y + 24, f"{words.date(record)} · course version {record.version}", 12, "ink3", ha="center"
-    )
-    return y + 50
+        _name(canvas, name, size, middle, y + 0.75 * size)
+        y += 1.5 * size
+    y = _NAMES_TOP + _names_high(names)
+    canvas.text(middle, y + 20, words.summary(record), 15, "ink", ha="center")
+    day = f"{words.date(record)} · course version {record.version}"
+    canvas.text(middle, y + 44, day, 12, "ink3", ha="center")
 
 
-def _facts(canvas: Canvas, record: Record, y: float, inner: float) -> float:
-    """The numbers beside each other between two hairlines; the y below them."""
+def _facts(canvas: Canvas, record: Record, y: float, inner: float) -> None:
+    """The numbers beside each other between two hairlines."""
     found = words.facts(record)
-    canvas.line([MARGIN, MARGIN + inner], [y, y], "line")
     # Each gets the room that its longest word or number needs, and an equal part of what is left.
     needs = [max(text_width(much, 18, bold=True), _widest_word(what)) for what, much in found]
     spare = (inner - sum(needs)) / len(found)
@@ -86,8 +86,8 @@ def _facts(canvas: Canvas, record: Record, y: float, inner: float) -> float:
         for i, line in enumerate([*wrap(what, wide - 8, 12), note]):
             canvas.text(x + wide / 2, y + 45 + 15 * i, line, 12, "ink2", ha="center")
         x += wide
-    canvas.line([MARGIN, MARGIN + inner], [y + _FACTS_HIGH] * 2, "line")
-    return y + _FACTS_HIGH + 22
+    for edge in (y, y + _FACTS_HIGH):
+        canvas.line([MARGIN, MARGIN + inner], [edge, edge], "line")
 
 
 def _widest_word(text: str) -> float:

@@ -20,6 +20,9 @@ _NAMES = {
     "answers": ("question answered", "questions answered"),
     "predictions": ("prediction", "predictions"),
     "attempted": ("exercise tried", "exercises tried"),
+    "cards": ("interview card marked", "interview cards marked"),
+    "bugs": ("bug found", "bugs found"),
+    "clock": ("run against the clock", "runs against the clock"),
 }
 
 
@@ -48,7 +51,7 @@ def export_progress(path: str | os.PathLike[str] | None = None) -> Exported:
         reason = (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
         refused = _refused("Nothing was written", f"{path or 'my_course/'} can't be written: {reason}.")
         return Exported(refused.html, refused.text)
-    counts = {name: len(kept) for name in _NAMES if isinstance(kept := _kept().get(name), dict)}
+    counts = {name: len(kept) for name, kept in progress_transfer.known().items()}
     lines = [
         f"It holds {_listed(counts) or 'nothing yet'}.",
         f'On another machine, with the file beside the lessons: `import_progress("{target.name}")`.',
@@ -80,10 +83,6 @@ def _found(path: str | os.PathLike[str]) -> Path:
         return given
     beside = my_course_dir() / given
     return beside if beside.exists() else given
-
-
-def _kept() -> dict[str, object]:
-    return progress_transfer.collected()
 
 
 def _remarks(merged: Merged) -> list[str]:
