@@ -86,7 +86,7 @@ def eight_maps_sixty_four_pairs() -> Shown:
     through = read_through(layer, x[0], t.weights[0], layer.p_weights)
     off = (through.sum((0, 1)) - t.output[0]).abs().max().item()
     assert off < 1e-4, "the pairs don't add up to the output"
-    assert t.weights.shape[1] == 8 and through.shape[:2] == (8, 8)
+    assert t.weights.shape[1] == 8 and through.shape[:2] == (8, 8), "another number of maps or pairs"
     maps = torch.cat([t.weights[0], t.composed_weights[0]]).flatten(1).double()
     spanned = int(torch.linalg.matrix_rank(maps, atol=1e-5))
     assert spanned == 8, "mixing after the softmax made new maps"

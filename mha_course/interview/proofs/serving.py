@@ -75,18 +75,15 @@ def decoding_waits_for_bytes() -> Shown:
 def a_batch_lifts_projections_only() -> Shown:
     """More requests at once: weights are read once for all, caches once for each."""
 
-    def writing(b: int, n_kv: int = 32) -> dict[str, cost.StageCost]:
-        return cost.stage_costs(b, 1, 4096, 32, n_kv, cached=4095, bytes_per_number=2, fused=True)
+    def intensity(stage: str, b: int, n_kv: int = 32) -> float:
+        sizes = {"cached": 4095, "bytes_per_number": 2, "fused": True}
+        return cost.stage_costs(b, 1, 4096, 32, n_kv, **sizes)[stage].intensity
 
-    one, many = writing(1), writing(256)
-    numbers = {
-        "projections, times": many["projections"].intensity / one["projections"].intensity,
-        "attention, times": many["attention"].intensity / one["attention"].intensity,
-        "attention, 8 key heads for 32, times": writing(1, 8)["attention"].intensity
-        / one["attention"].intensity,
-    }
-    lifted, same, shared = numbers.values()
-    assert lifted > 200 and same == 1 and shared > 3.9, f"FLOPs a byte change by {numbers}"
-    need = cost.batch_at_the_ridge(cost.PUBLISHED[0], d=4096)
-    assert writing(round(need) + 1)["projections"].intensity > cost.PUBLISHED[0].ridge
-    return Shown(f"FLOPs a byte at 256 requests; projections reach an A100's ridge at {need:.0f}.", numbers)
+    lifted = intensity("projections", 256) / intensity("projections", 1)
+    same = intensity("attention", 256) / intensity("attention", 1)
+    shared = intensity("attention", 1, n_kv=8) / intensity("attention", 1)
+    assert lifted > 200 and same == 1 and shared > 3.9, f"times {lifted:.0f}, {same:.1f} and {shared:.1f}"
+    need, a100 = cost.batch_at_the_ridge(cost.PUBLISHED[0], d=4096), cost.PUBLISHED[0]
+    assert intensity("projections", round(need) + 1) > a100.ridge, "the ridge is not reached"
+    numbers = {"projections, 256 requests": lifted, "attention": same, "attention, 8 key heads": shared}
+    return Shown(f"FLOPs a byte, times; projections reach an A100's ridge at {need:.0f} requests.", numbers)
