@@ -27,7 +27,7 @@ def h_changes_maps_not_products() -> Shown:
     assert of[2][:2] == of[16][:2] == (4 * 48**2, 8 * 20 * 48**2 + 4 * 20**2 * 48), "these don't know h"
     assert of[16][2] == 8 * of[2][2], "every head has a map"
     assert (of[2][3], of[16][3]) == (20, 3), "the rank is at most min(n, d_k)"
-    return Shown("d_model = 48, n = 20.", numbers)
+    return Shown("d_model = 48, n = 20: h changes the maps and the ranks, nothing else here.", numbers)
 
 
 @proof
@@ -43,4 +43,4 @@ def four_square_matrices() -> Shown:
         layer = drawn(lambda options=options: MultiHeadAttention(512, 8, **options))
         counted[name] = sum(p.numel() for p in layer.parameters())
         assert counted[name] == wanted[name], f"{name}: {counted[name]:,}, not {wanted[name]:,}"
-    return Shown("d_model = 512, h = 8.", counted)
+    return Shown("Counted in real layers, d_model = 512, h = 8.", counted)

@@ -101,7 +101,7 @@ def hiding_padding_columns_is_enough() -> Shown:
         moved[f"{name}: real outputs move by"] = (before - after)[real].abs().max().item()
     both, first_only = moved.values()
     assert both == 0 < 0.01 < first_only, "each layer should need the mask"
-    return Shown("Other padding, same sentence.", moved)
+    return Shown("Other padding, same sentence: every layer needs the mask.", moved)
 
 
 @proof
@@ -117,4 +117,4 @@ def padding_has_to_leave_the_loss() -> Shown:
     careful = torch.autograd.grad(error[real].mean(), x)[0][~real].abs().max().item()
     assert careful == 0 < careless, "the gradient at the padding should vanish with the loss mask only"
     numbers = {"gradient at padding, mean over 14": careless, "mean over the 11 real ones": careful}
-    return Shown("Two sentences of 7 and 4 real tokens.", numbers)
+    return Shown("Sentences of 7 and 4 tokens: the padding counts until the loss leaves it out.", numbers)

@@ -33,7 +33,10 @@ def w_o_lets_heads_meet() -> Shown:
     gap = (one.trace(x).weights[:, 0] @ x @ w_ov - one(x)).abs().max().item()
     assert gap < 1e-5, "with one head the two matrices should merge into one"
     columns = {"columns of concat that change": in_concat, "columns of the output": written}
-    return Shown("Head 2 of three was changed.", columns | {"one head without W_O differs by": gap})
+    return Shown(
+        "Head 2 of three was changed: W_O spreads it over all features.",
+        columns | {"one head without W_O differs by": gap},
+    )
 
 
 @proof
@@ -54,7 +57,7 @@ def the_key_bias_does_nothing() -> Shown:
     with_b, without = (scaled_scores(rotated(q), rotated(z)).softmax(dim=-1) for z in (k, k - b_k))
     moved["rotary: key bias"] = (with_b - without).abs().max().item()
     assert moved["value bias folded"] < 1e-9 < 1e-3 < moved["rotary: key bias"], "folding, or rotary"
-    return Shown("How far the output moves.", moved)
+    return Shown("How far the output moves; in the last row, a weight.", moved)
 
 
 @proof
@@ -73,4 +76,4 @@ def biases_are_few_and_one_passes_the_norm() -> Shown:
     assert constant < 1e-5 < 0.1 < bias, "LayerNorm removes the mean over features and no more"
     added = {"biases, share of the weights": (with_bias - without) / without}
     moves = {"after LayerNorm, 3 everywhere moves it": constant, "a bias moves it": bias}
-    return Shown("d_model = 512 for the count, 12 for the norm.", added | moves)
+    return Shown("Few numbers; and LayerNorm doesn't swallow them.", added | moves)

@@ -42,7 +42,10 @@ def where_the_scale_argument_fails() -> Shown:
     }
     for case, (found, theory) in cases.items():
         assert abs(found / theory - 1) < 0.15, f"{case}: {found:.2f}, not near {theory:.2f}"
-    return Shown("Variance of q · k at d_k = 64.", {case: float(found) for case, (found, _) in cases.items()})
+    return Shown(
+        "Variance of q · k; d_k = 64, and 24 in the last row.",
+        {case: float(found) for case, (found, _) in cases.items()},
+    )
 
 
 @proof

@@ -46,7 +46,7 @@ def every_head_reads_every_feature() -> Shown:
         slopes = torch.autograd.functional.jacobian(query, x[0, 0])
         numbers[f"{name}: inputs that head 2 reads"] = int(slopes.any(dim=0).sum())
     assert list(numbers.values()) == [12, 4], "a head should read all features of its token"
-    return Shown("Head 2 of three, d_model = 12.", numbers)
+    return Shown("Head 2 of three, d_model = 12: how many features reach it.", numbers)
 
 
 @proof
@@ -83,8 +83,8 @@ def merging_needs_a_transpose_and_a_copy() -> Shown:
     misplaced = (heads.reshape(2, 5, 12) != merged).float().mean().item()
     assert misplaced > 0.5, "without the transpose most numbers should be misplaced"
     copies = {"many tokens": turned, "one token": heads[:, :, :1].contiguous().transpose(1, 2)}
-    copied = {f"copied, {n}": float(t.contiguous().data_ptr() != t.data_ptr()) for n, t in copies.items()}
-    return Shown("1 is yes, 0 is no.", {"misplaced by reshape alone, share": misplaced} | copied)
+    copied = {f"copies made, {n}": int(t.contiguous().data_ptr() != t.data_ptr()) for n, t in copies.items()}
+    return Shown("A copy is made only where needed.", {"misplaced by reshape alone": misplaced} | copied)
 
 
 @proof
@@ -101,4 +101,7 @@ def rounding_the_head_size_down_loses_features() -> Shown:
     free = drawn(lambda: MultiHeadAttention(d_model=10, h=3, d_k=4, d_v=6))
     output = free(torch.ones(2, 5, 10))
     assert output.shape == (2, 5, 10), "W_O should bring h · d_v = 18 back to 10"
-    return Shown("1600 features, 48 heads.", {"features lost by rounding down": lost, "d_k": 1600 // 48})
+    return Shown(
+        "1600 features in 48 heads: some are lost without a word.",
+        {"features lost by rounding down": lost, "d_k": 1600 // 48},
+    )
