@@ -33,10 +33,7 @@ def w_o_lets_heads_meet() -> Shown:
     gap = (one.trace(x).weights[:, 0] @ x @ w_ov - one(x)).abs().max().item()
     assert gap < 1e-5, "with one head the two matrices should merge into one"
     columns = {"columns of concat that change": in_concat, "columns of the output": written}
-    return Shown(
-        "Head 2 of three was changed: W_O spreads it over all features.",
-        columns | {"one head without W_O differs by": gap},
-    )
+    return Shown("Head 2 of three was changed.", columns | {"one head without W_O differs by": gap})
 
 
 @proof

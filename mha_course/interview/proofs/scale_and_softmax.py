@@ -38,14 +38,11 @@ def where_the_scale_argument_fails() -> Shown:
         "mean 0, variance 1, independent": ((q * k).sum(-1).var(), 64),
         "mean 1 in place of 0": (((q + 1) * (k + 1)).sum(-1).var(), 64 * 3),
         "64 copies of one component": ((one_q * one_k).sum(-1).var(), 64**2),
-        "fresh nn.Linear, divided": (scaled_scores(x @ w_q, x @ w_k).var(), 1 / 9),
+        "fresh nn.Linear, d_k = 24, divided": (scaled_scores(x @ w_q, x @ w_k).var(), 1 / 9),
     }
     for case, (found, theory) in cases.items():
         assert abs(found / theory - 1) < 0.15, f"{case}: {found:.2f}, not near {theory:.2f}"
-    return Shown(
-        "Variance of q · k; d_k = 64, and 24 in the last row.",
-        {case: float(found) for case, (found, _) in cases.items()},
-    )
+    return Shown("Variance of a score, d_k = 64.", {case: float(n) for case, (n, _) in cases.items()})
 
 
 @proof

@@ -62,10 +62,7 @@ def a_filter_sees_one_token_a_head_sees_all() -> Shown:
     assert (filtered, attended) == (1, 5), "a filter has no neighbours, a head has them all"
     assert change > 0.01, "a head's weights should come from the tokens at hand"
     numbers = {"values that moved": filtered, "outputs that moved": attended}
-    return Shown(
-        "One token of five was changed: a filter notices there, a head everywhere.",
-        numbers | {"largest change of a weight": change},
-    )
+    return Shown("One of five tokens was changed.", numbers | {"largest change of a weight": change})
 
 
 @proof
@@ -104,7 +101,4 @@ def twin_heads_stay_twins() -> Shown:
     w_q = layer.w_q.weight.detach()
     moved, apart = (w_q - start).abs().max().item(), (w_q[5:] - w_q[:5]).abs().max().item()
     assert apart < 1e-5 < 0.01 < moved, "twins should learn, and learn the same"
-    return Shown(
-        "After 20 steps of training the twins have moved, and are twins.",
-        {"W_Q moved by": moved, "the twins differ by": apart},
-    )
+    return Shown("20 steps later they are twins.", {"W_Q moved by": moved, "the twins differ by": apart})
