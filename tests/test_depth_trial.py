@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from mha_course.models import depth_trial
 from mha_course.models.depth_trial import (
     CHANCE,
     D_MODEL,
@@ -85,8 +86,10 @@ def test_the_slope_of_the_first_block_vanishes_or_explodes(x: torch.Tensor) -> N
 def test_training_is_the_same_for_the_same_seed_and_leaves_the_global_one_alone() -> None:
     torch.manual_seed(5)
     before = torch.get_rng_state()
+    depth_trial._train.forget()
     first = train_stack("pre-norm", layers=2, steps=12, b=9, seed=3)
     assert torch.equal(before, torch.get_rng_state())
+    depth_trial._train.forget()
     assert train_stack("pre-norm", layers=2, steps=12, b=9, seed=3) == first
     assert len(first.losses) == 12 and 0 <= first.accuracy <= 1
 

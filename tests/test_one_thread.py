@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from mha_course.models import split_trial, two_targets
 from mha_course.models.one_thread import one_thread
 from mha_course.models.split_trial import train_reader
 from mha_course.models.two_targets import train_neighbours
@@ -41,6 +42,8 @@ def test_small_trainings_use_one_thread(train, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         torch.optim.Adam, "step", lambda self: seen.append(torch.get_num_threads()) or step(self)
     )
+    split_trial._train.forget()
+    two_targets._train.forget()
     train()
     assert seen == [1, 1]
     assert torch.get_num_threads() == 3

@@ -64,8 +64,10 @@ def test_a_trial_repeats_and_leaves_the_global_seed_alone() -> None:
     torch.manual_seed(5)
     wanted = torch.rand(1)
     torch.manual_seed(5)
+    split_trial._train.forget()
     first = train_reader("right", "copy", steps=3)
     assert torch.equal(torch.rand(1), wanted)
+    split_trial._train.forget()
     assert train_reader("right", "copy", steps=3) == first
 
 

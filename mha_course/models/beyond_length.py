@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from mha_course.attention import merge_heads, scaled_dot_product_attention, split_heads
 from mha_course.models.gloss_model import GlossModel
 from mha_course.models.one_thread import one_thread
+from mha_course.models.trained_once import trained_once
 from mha_course.positions import rotate_by_position, sinusoidal_encoding
 from mha_course.text.course_language.gloss import PARTS, gloss
 from mha_course.text.course_language.grammar import CourseSentence
@@ -83,12 +84,13 @@ def train_on_short(kind: str, seed: int = 0, steps: int = 400, b: int = 32) -> L
         return _train(kind, seed, steps, b)
 
 
+@trained_once
 def _train(kind: str, seed: int, steps: int, b: int) -> LengthTrial:
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = WordBefore(kind)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.005)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.005, fused=True)
     losses = []
     for _ in range(steps):
         ids = torch.randint(VOCABULARY, (b, TRAINED), generator=generator)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from mha_course.layers import MultiHeadAttention
 from mha_course.models.one_thread import one_thread
+from mha_course.models.trained_once import trained_once
 from mha_course.positions import sinusoidal_encoding
 from mha_course.transformer import FeedForward, Residual
 
@@ -103,6 +104,7 @@ def train_stack(
         return _train(kind, layers, steps, b, seed, rate)
 
 
+@trained_once
 def _train(kind: str, layers: int, steps: int, b: int, seed: int, rate: float) -> DepthTrial:
     g = torch.Generator().manual_seed(seed)
     stack = fresh_stack(kind, layers, seed=seed)
@@ -111,7 +113,7 @@ def _train(kind: str, layers: int, steps: int, b: int, seed: int, rate: float) -
         words, guess = nn.Embedding(VOCABULARY, D_MODEL), nn.Linear(D_MODEL, VOCABULARY)
     places = sinusoidal_encoding(N, D_MODEL)
     parameters = [*stack.parameters(), *words.parameters(), *guess.parameters()]
-    optimiser, losses = torch.optim.Adam(parameters, lr=rate), []
+    optimiser, losses = torch.optim.Adam(parameters, lr=rate, fused=True), []
     for _ in range(steps):
         ids = torch.randint(VOCABULARY, (b, N), generator=g)
         logits = guess(stack(words(ids) + places))

@@ -15,6 +15,7 @@ from torch import Tensor
 from mha_course.layers import AttentionTrace, MultiHeadAttention
 from mha_course.models.one_thread import one_thread
 from mha_course.models.random_layer import random_layer
+from mha_course.models.trained_once import trained_once
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,11 @@ def train_neighbours(
         return _train(h, n, steps, b, seed, weights_see_numbers)
 
 
+@trained_once
 def _train(h: int, n: int, steps: int, b: int, seed: int, weights_see_numbers: bool) -> TrainedNeighbours:
     generator = torch.Generator().manual_seed(seed)
     layer = random_layer(2 + n, h, seed).train().requires_grad_(True)
-    optimiser = torch.optim.Adam(layer.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(layer.parameters(), lr=0.02, fused=True)
     losses = []
     for _ in range(steps):
         x, wanted = neighbour_batch(b, n, generator)
