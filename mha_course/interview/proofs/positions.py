@@ -78,11 +78,10 @@ def rotary_scores_know_the_distance() -> Shown:
     assert same < 1e-12, "one distance has several scores"
     back, ahead = met[9, 7].item(), met[9, 11].item()
     assert abs(back - ahead) > 0.01, "two back and two ahead are alike"
-    assert torch.allclose(turned_q.norm(dim=-1), q.norm()), "turning changed a length"
+    alone = rotate_by_position(k[None], start=39)[0]  # as a cache keeps it
+    assert torch.allclose(alone, turned_k[39]) and torch.allclose(alone.norm(), k.norm()), "k was changed"
     order = torch.arange(10).view(2, 5).T.flatten()  # 0, 5, 1, 6, …: halves side by side
     halves = rotated(k.expand(40, 10), base=10_000, pairs="halves")[:, order]
     assert torch.allclose(halves, rotate_by_position(k[order].expand(40, 10))), "two kinds of turning"
-    return Shown(
-        "One score for each distance, wherever the two stand.",
-        {"two back": back, "two ahead": ahead, "largest spread on a diagonal": same},
-    )
+    numbers = {"two back": back, "two ahead": ahead, "largest spread on a diagonal": same}
+    return Shown("One score for each distance, wherever the two stand.", numbers)

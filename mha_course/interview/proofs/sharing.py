@@ -71,4 +71,6 @@ def neighbours_share_an_edge() -> Shown:
     assert more == 2 * 2 * 4 * 24, "W_O grows by another number of rows"
     moved = {"plain: output moved": exchanged(none), "overlapping": exchanged(lapped)}
     assert moved["plain: output moved"] < 1e-5 < 0.01 < moved["overlapping"], f"{moved}"
-    return Shown("Heads 1 and 3 exchanged.", moved | {"parameters more": more})
+    return Shown(
+        "Heads 1 and 3 change places: only overlapping heads notice.", moved | {"parameters more": more}
+    )
