@@ -66,6 +66,17 @@ class Measured:
         """The measures in which the layer differs clearly from the sound one."""
         return self.suspect.apart(self.sound)
 
+    def rows(self) -> list[tuple[str, str, str, bool]] | None:
+        """Each measure: its name, the layer's value, the sound one's, whether they differ.
+
+        None where the two have other measures, because the layer stops with an error, for instance.
+        """
+        mine, sound = self.suspect.measures, self.sound.measures
+        if mine.keys() != sound.keys():
+            return None
+        apart = set(self.apart())
+        return [(name, number(mine[name]), number(sound[name]), name in apart) for name in mine]
+
     def plot(self) -> Picture:
         """Both tables, the sound layer's and this one's, on one scale.
 
@@ -80,7 +91,7 @@ class Measured:
         return matrices(
             {name: table.values for name, table in shown.items()},
             title=self.title,
-            note=f"{first.title}: {first.rows}, {first.columns}.",
+            note=f"{first.title}. {first.rows}   {first.columns}",
             row_labels=rows,
             column_labels=columns,
         )
@@ -120,6 +131,6 @@ def rows_of(values: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
 def _differ(a: Value | None, b: Value | None) -> bool:
     if a is None or b is None or isinstance(a, str) or isinstance(b, str):
         return a != b
-    if math.isnan(a) or math.isnan(b):
-        return math.isnan(a) != math.isnan(b)
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return str(a) != str(b)
     return abs(a - b) > _CLEAR + _CLEAR * max(abs(a), abs(b))

@@ -35,18 +35,25 @@ def _style() -> str:
 
 
 def measured_html(measured: Measured) -> str:
-    """A finding beside the sound layer's; measures that differ are set in bold."""
-    apart = set(measured.apart())
+    """A finding in words, and its measures beside the sound layer's; those that differ are in bold."""
     who = measured.who[:1].upper() + measured.who[1:]
-    rows = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{_marked(finding.sentence)}</td></tr>'
-        for name, finding in ((who, measured.suspect), ("Sound", measured.sound))
-    )
-    differs = (
-        f"Differs: {'; '.join(sorted(apart))}." if apart else "No measure differs by more than rounding."
-    )
-    head, foot = _paragraph(measured.title, "title"), _paragraph(differs, "note")
-    return _box(f"{head}<table>{rows}</table>{foot}", "", measured.title)
+    body = _paragraph(measured.title, "title") + _paragraph(measured.suspect.sentence)
+    rows = measured.rows()
+    if rows is None:
+        body += _paragraph(f"The sound layer: {measured.sound.sentence}")
+    else:
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in ("Measure", who, "Sound"))
+        lines = "".join(
+            f'<tr class="{"mhb-apart" if apart else "mhb-same"}">'
+            f'<th scope="row" class="mhb-measure">{html.escape(name)}</th>'
+            f"<td>{html.escape(mine)}</td><td>{html.escape(sound)}</td></tr>"
+            for name, mine, sound, apart in rows
+        )
+        body += f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    differs = "Bold: more than rounding apart." if rows and measured.apart() else ""
+    if not measured.apart():
+        differs = "No measure differs by more than rounding."
+    return _box(body + (_paragraph(differs, "note") if differs else ""), "", measured.title)
 
 
 def verdict_html(verdict: Verdict) -> str:

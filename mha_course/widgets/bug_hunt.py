@@ -97,7 +97,7 @@ class BugHunt(CourseWidget):
         self.alt = _in_words(number, kept, ran)
         return {
             "number": number,
-            "layer": f"d_model = {D_MODEL}, h = {H}, dropout 0.25",
+            "layer": f"d_model = {D_MODEL}, h = {H}, so d_k = {D_MODEL // H}",
             "suspects": [
                 {
                     "found": bool(kept.get(each, {}).get("found")),
@@ -138,7 +138,8 @@ class BugHunt(CourseWidget):
         return {
             "key": key,
             "title": measured.title,
-            "apart": measured.apart(),
+            "apart": bool(measured.apart()),
+            "rows": measured.rows(),
             "sound": _finding(measured.sound),
             "suspect": _finding(measured.suspect),
         }

@@ -88,13 +88,15 @@ def odd_width(layer: Suspect) -> Finding:
     """Build the layer with a width of h · d_k + 1."""
     width = layer.d_model // layer.h * layer.h + 1
     if layer.h == 1:
-        return Finding("With one head every width can be had.", {"built": "with one head"})
+        return Finding("With one head every width can be had.", {"another width": "any"})
     try:
         built = layer.like(d_model=width)
     except ValueError as refused:
-        return Finding(f"d_model = {width} with h = {layer.h} is refused: {refused}", {"built": "no"})
+        return Finding(
+            f"d_model = {width} with h = {layer.h} is refused: {refused}", {"another width": "refused"}
+        )
     columns = built.w_q.weight.shape[0]
     return Finding(
         f"d_model = {width} with h = {layer.h} is built. Its W_Q has {columns} columns.",
-        {"built": f"with {columns} columns in W_Q"},
+        {"another width": f"built, {columns} columns in W_Q"},
     )

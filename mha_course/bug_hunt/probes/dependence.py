@@ -32,7 +32,7 @@ def order(layer: Suspect) -> Finding:
 
 @registered(
     "neighbours",
-    "Other sentences of the batch",
+    "Other sentences",
     "One sentence of the batch is replaced. Which sentences' outputs move?",
 )
 def neighbours(layer: Suspect) -> Finding:

@@ -13,7 +13,7 @@ from mha_course.bug_hunt.suspect import Suspect
 
 @registered(
     "one_head",
-    "One head against the formula",
+    "One head, written out",
     "The same weights with h = 1, beside softmax(Q Kᵀ / √d_k) V W_O written out. How far apart?",
 )
 def one_head(layer: Suspect) -> Finding:
@@ -47,12 +47,12 @@ def scale(layer: Suspect) -> Finding:
     a, b = ((s - s.mean(-1, keepdim=True)).flatten() for s in (products, weights.log()))
     factor = (a @ b / (a @ a)).item()
     fit = (a @ b / (a.norm() * b.norm())).item()
-    width = f"{1 / factor**2:.1f}" if abs(factor) > 0.01 else "–"
+    width = 1 / factor**2 if abs(factor) > 0.01 else float("inf")
     return Finding(
         f"The log of the weights is {number(factor)} · (q · k), with a correlation of {number(fit)}. A "
-        f"factor of 1 / √m would mean m = {width}; d_k = {layer.d_model // layer.h}, "
+        f"factor of 1 / √m would mean m = {number(width)}; d_k = {layer.d_model // layer.h}, "
         f"d_model = {layer.d_model}.",
-        {"factor of the scores": factor, "correlation with q · k": fit},
+        {"factor of the scores": factor, "m, if that is 1 / √m": width, "correlation with q · k": fit},
     )
 
 

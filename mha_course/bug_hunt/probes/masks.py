@@ -44,7 +44,7 @@ def blocked(layer: Suspect) -> Finding:
 
 @registered(
     "empty_row",
-    "A row with nothing to attend to",
+    "A row that sees nothing",
     "The mask leaves query 4 no key at all. What do its weights, its output and the gradients become?",
 )
 def empty_row(layer: Suspect) -> Finding:

@@ -41,12 +41,11 @@ function render({ model, el }) {
   );
   row.choose(model.get("number"));
 
+  const link = connect(model, root, ["number", "ran"], draw, () => row.choose(model.get("number")));
   const stopTheme = watchTheme(root, (now) => {
     theme = now;
-    link?.draw();
-    if (model.get("answer")?.evidence) evidence.draw(model.get("answer"), theme);
+    evidence.draw(model.get("answer"), theme);
   });
-  const link = connect(model, root, ["number", "ran"], draw, () => row.choose(model.get("number")));
   link.draw();
 
   function run(key) {
@@ -73,7 +72,7 @@ function render({ model, el }) {
 
   function readOut(answer) {
     const one = answer.evidence.find((each) => each.key === mine.probe);
-    if (one) say(`${one.title}. ${one.apart.length ? "Differs from the sound layer" : "Like the sound layer"}. ${one.suspect.sentence}`);
+    if (one) say(`${one.title}. ${one.apart ? "Differs from the sound layer" : "Like the sound layer"}. ${one.suspect.sentence}`);
     if (mine.suspect) say(`Suspect ${answer.number}${answer.found ? ", found" : ""}. ${answer.evidence.length} probes run.`);
   }
 

@@ -33,12 +33,17 @@ function evidenceList({ tips, does }) {
   const entries = new Map(); // "suspect key" -> details: what someone has folded stays folded
   let drawn = "";
 
-  function side(who, finding, differs) {
-    return node("div", { class: differs ? "mha-hunt-side is-apart" : "mha-hunt-side" }, node("dt", {}, who), node("dd", {}, finding.sentence));
+  // The measures beside each other; where they are not the same ones, both in words.
+  function measures(one, who) {
+    if (!one.rows) return [node("p", { class: "mha-hunt-sentence" }, node("strong", {}, "The sound layer: "), one.sound.sentence)];
+    const lines = one.rows.map(([name, mine, sound, apart]) =>
+      node("tr", { class: apart ? "is-apart" : null }, node("th", { scope: "row" }, name), node("td", {}, mine), node("td", {}, sound)));
+    const head = ["measure", who, "sound"].map((name) => node("th", { scope: "col" }, name));
+    return [node("table", { class: "mha-hunt-table" }, node("thead", {}, node("tr", {}, ...head)), node("tbody", {}, ...lines))];
   }
 
   function maps(one, who, theme) {
-    const tables = [["sound", one.sound.table], [who, one.suspect.table]].filter(([, table]) => table);
+    const tables = [[who, one.suspect.table], ["sound", one.sound.table]].filter(([, table]) => table);
     if (!tables.length) return [];
     const numbers = tables.flatMap(([, table]) => table.values.flat()).filter((value) => value !== null);
     const isMap = tables[0][1].rows.startsWith("query");
@@ -52,7 +57,7 @@ function evidenceList({ tips, does }) {
   }
 
   function entry(one, number, theme) {
-    const apart = one.apart.length > 0;
+    const { apart } = one;
     const id = `${number} ${one.key}`;
     const known = entries.get(id);
     const details = node(
@@ -60,7 +65,8 @@ function evidenceList({ tips, does }) {
       { class: "mha-hunt-entry", "data-evidence": one.key, "data-apart": apart, open: known ? known.open : true },
       node("summary", {}, node("span", { class: "mha-hunt-name" }, one.title), node("span", { class: apart ? "mha-hunt-tag is-apart" : "mha-hunt-tag" }, apart ? "≠ differs" : "= like the sound layer")),
       node("p", { class: "mha-note" }, does.get(one.key)),
-      node("dl", { class: "mha-hunt-sides" }, side("sound", one.sound, false), side(`suspect ${number}`, one.suspect, apart)),
+      node("p", { class: "mha-hunt-sentence" }, one.suspect.sentence),
+      ...measures(one, `suspect ${number}`),
       ...maps(one, `suspect ${number}`, theme),
     );
     entries.set(id, details);

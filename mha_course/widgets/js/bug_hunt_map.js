@@ -6,7 +6,7 @@
 
 function huntMap(table, who, max, theme, tips) {
   const columns = table.column_labels.length;
-  const cell = columns > 6 ? 22 : 26;
+  const cell = 26;
   const [left, top] = [18, 18];
   const [width, height] = [left + columns * cell + 1, top + table.row_labels.length * cell + 1];
   const svg = svgNode("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", tabindex: 0, "aria-label": mapInWords(table, who) });
@@ -18,7 +18,7 @@ function huntMap(table, who, max, theme, tips) {
     const fill = value === null || value / max < 0.004 ? colour("surface", theme) : weightColour(value / max, theme);
     const said = value === null ? "nan" : weightInWords(value);
     svg.append(paintedCell(box, fill, tips, `${rowWord} ${table.row_labels[r]}, ${columnWord} ${table.column_labels[c]}: ${said}${hidden ? ", blocked by the mask" : ""}`));
-    if (hidden) svg.append(hatchOver(box));
+    if (hidden && value !== null) svg.append(hatchOver(box));
     if (value === null) svgText(svg, box.x + box.width / 2, box.y + box.height / 2 + 4, "nan", "mha-hunt-nan");
   }));
   svg.append(svgNode("rect", { x: left - 0.5, y: top - 0.5, width: columns * cell, height: height - top, class: "mha-matrix-frame" }));

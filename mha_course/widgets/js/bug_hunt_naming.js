@@ -21,7 +21,7 @@ function namingPart({ names, model, onName, onInsist }) {
   function submit() {
     if (!select.value) return setText(hint, "Choose a name first.");
     if (now?.verdict && now.verdict.name === select.value) return setText(hint, "That was judged: the words are below.");
-    setText(hint, "");
+    setText(hint, "Measuring a layer with that fault …");
     onName(now.number, select.value);
   }
 
@@ -65,6 +65,7 @@ function namingPart({ names, model, onName, onInsist }) {
         select.value = answer.verdict?.name || "";
         setText(hint, "");
       }
+      if (hint.textContent.startsWith("Measuring")) setText(hint, "");
       now = answer;
       setText(label, `What is wrong with suspect ${answer.number}?`);
       const state = JSON.stringify([answer.number, answer.verdict, answer.wrong, answer.found, answer.lines.length]);
