@@ -66,11 +66,10 @@ def neighbours_share_an_edge() -> Shown:
         return (layer(x) - before).abs().max().item()
 
     lapped, none = (drawn(lambda o=o: OverlappingHeads(24, 4, overlap=o)) for o in (2, 0))
-    assert lapped.queries(x).shape[-1] == 6 + 2 * 2, "a window is another width"
+    plain = drawn(lambda: MultiHeadAttention(24, 4))  # with the same draws
+    assert torch.allclose(none(x), plain(x), atol=1e-6), "without overlap it isn't the plain layer"
     more = lapped.w_o.weight.numel() - none.w_o.weight.numel()
-    assert more == 2 * 2 * 4 * 24, "W_O grows by another number of rows"
+    assert lapped.d_k == 6 + 2 * 2 and more == 2 * 2 * 4 * 24, "another width, or another W_O"
     moved = {"plain: output moved": exchanged(none), "overlapping": exchanged(lapped)}
     assert moved["plain: output moved"] < 1e-5 < 0.01 < moved["overlapping"], f"{moved}"
-    return Shown(
-        "Heads 1 and 3 change places: only overlapping heads notice.", moved | {"parameters more": more}
-    )
+    return Shown("Heads 1 and 3 exchanged: only overlapping heads notice.", moved | {"parameters more": more})
