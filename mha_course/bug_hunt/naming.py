@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from mha_course import progress_bugs
 from mha_course.bug_hunt.faults import Fault, all_faults, fault_of, suspects
 from mha_course.bug_hunt.finding import Finding, number
-from mha_course.bug_hunt.probing import all_probes, measure
-from mha_course.bug_hunt.suspect import Suspect, healthy, suspect, with_fault
+from mha_course.bug_hunt.measured_once import findings_of, findings_of_the_sound_layer, findings_with
+from mha_course.bug_hunt.probing import all_probes
+from mha_course.bug_hunt.suspect import Suspect
 from mha_course.lesson_places import Place, place_of
 from mha_course.sizes import is_whole_number
 
@@ -152,7 +152,8 @@ def _unknown(name: object) -> str:
 
 def _against(suspect_number: int, named: Fault, seen: tuple[str, ...]) -> tuple[str, str]:
     """The probe that speaks most clearly against a name, and what it says."""
-    mine, theirs, sound = _findings(suspect_number), _findings_with(named.key), _findings(0)
+    mine, theirs = findings_of(suspect_number), findings_with(named.key)
+    sound = findings_of_the_sound_layer()
     ranked = []
     for place, key in enumerate(all_probes()):
         if apart := theirs[key].apart(mine[key]):
@@ -175,20 +176,6 @@ def _contrast(expected: Finding, found: Finding, apart: list[str]) -> str:
             would, does = number(expected.measures[label]), number(found.measures[label])
             return f"{_sentence(label)}: with that fault {would}, with this suspect {does}."
     return f"With that fault: {expected.sentence} With this suspect: {found.sentence}"
-
-
-@lru_cache
-def _findings(suspect_number: int) -> dict[str, Finding]:
-    """What all probes say of a suspect in its usual sizes; 0 is the sound layer."""
-    layer = suspect(suspect_number) if suspect_number else healthy()
-    return {key: measure(key, layer) for key in all_probes()}
-
-
-@lru_cache
-def _findings_with(key: str) -> dict[str, Finding]:
-    """The same of a layer with a named fault."""
-    layer = with_fault(all_faults()[key].layer, healthy())
-    return {probe: measure(probe, layer) for probe in all_probes()}
 
 
 def _sentence(text: str) -> str:

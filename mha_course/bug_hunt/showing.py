@@ -8,12 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mha_course.bug_hunt.faults import fault_of
+from mha_course.bug_hunt.probing import all_probes
 from mha_course.theme import colours
 
 if TYPE_CHECKING:
     from mha_course.bug_hunt.finding import Measured
     from mha_course.bug_hunt.naming import Verdict
+    from mha_course.bug_hunt.overview import Overview
     from mha_course.bug_hunt.revealing import Line, Revealed
+
+_TELLS = '<span aria-hidden="true">●</span><span class="mhb-sr">differs</span>'
+_SILENT = '<span class="mhb-sr">like the sound layer</span>'
 
 
 def _variables(theme: str) -> str:
@@ -83,6 +89,31 @@ def revealed_html(revealed: Revealed) -> str:
             "<div class='mhb-sides'>" + "".join(_code(who, lines) for who, lines in sides if lines) + "</div>"
         )
     return _box(body, "", revealed.title)
+
+
+def overview_html(overview: Overview) -> str:
+    """A row for each suspect that was found, a column for each probe, a dot where it tells."""
+    probes = all_probes()
+    head = "".join(
+        f'<th scope="col"><span>{html.escape(one.title)}{" ★" if key in overview.fewest else ""}</span></th>'
+        for key, one in probes.items()
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{number} {_marked(fault_of(number).title)}</th>'
+        + "".join(f"<td>{_TELLS if key in told else _SILENT}</td>" for key in probes)
+        + "</tr>"
+        for number, told in overview.rows.items()
+    )
+    table = (
+        '<div class="mhb-wide" tabindex="0" role="group" aria-label="Probes and faults">'
+        f'<table class="mhb-overview"><thead><tr><th scope="col">found</th>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+    note = _paragraph(
+        "● the probe differs from the sound layer's.  ★ one of the fewest that suffice.", "note"
+    )
+    body = _paragraph("Which probe tells which fault", "title") + _paragraph(overview.sentence())
+    return _box(body + (table + note if overview.rows else ""), "", "Which probe tells which fault")
 
 
 def names_html(names: Mapping[str, str]) -> str:

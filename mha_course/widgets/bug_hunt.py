@@ -12,6 +12,7 @@ from mha_course import progress_bugs
 from mha_course.bug_hunt.faults import all_faults, fault_of, suspects
 from mha_course.bug_hunt.finding import Finding, Measured, Table
 from mha_course.bug_hunt.naming import Verdict, name_bug, right_verdict
+from mha_course.bug_hunt.overview import overview
 from mha_course.bug_hunt.probes import GROUPS
 from mha_course.bug_hunt.probing import all_probes, probe
 from mha_course.bug_hunt.revealing import reveal, steps_of
@@ -42,6 +43,7 @@ class BugHunt(CourseWidget):
         "bug_hunt_evidence.js",
         "bug_hunt_naming.js",
         "bug_hunt_suspects.js",
+        "bug_hunt_overview.js",
         "bug_hunt.js",
     )
     css = ("pieces.css", "shaded_matrix.css", "marked_text.css", "lesson_link.css", "bug_hunt.css")
@@ -93,7 +95,9 @@ class BugHunt(CourseWidget):
         if opened and not found:
             trouble = trouble or _open(number)
             kept = _kept()
-        verdict = self._verdicts.get(number) or (right_verdict(number) if found else None)
+        verdict = self._verdicts.get(number)  # a wrong one is false
+        if verdict is None and found:
+            verdict = right_verdict(number)
         self.alt = _in_words(number, kept, ran)
         return {
             "number": number,
@@ -111,6 +115,7 @@ class BugHunt(CourseWidget):
             "verdict": None if verdict is None else _verdict(verdict),
             "answer": all_faults()[fault_of(number).key].title if opened else "",
             "lines": _lines(number) if opened else [],
+            "overview": _overview(),
             "trouble": trouble,
         }, b""
 
@@ -177,6 +182,19 @@ def _in_words(number: int, kept: Mapping[int, progress_bugs.Hunted], ran: list[s
     found = sum(bool(entry["found"]) for each, entry in kept.items() if each in suspects())
     probes = {1: "1 probe was run on it"}.get(len(ran), f"{len(ran)} probes were run on it")
     return f"{found} of {len(suspects())} suspects found. Suspect {number} is chosen; {probes}."
+
+
+def _overview() -> dict[str, object] | None:
+    """Which probe tells which of the suspects that were found; None while there is none."""
+    try:
+        found = overview()
+    except (OSError, ValueError):
+        return None
+    rows = [
+        {"number": each, "title": fault_of(each).title, "told": list(told)}
+        for each, told in found.rows.items()
+    ]
+    return {"sentence": found.sentence(), "rows": rows, "fewest": list(found.fewest)} if rows else None
 
 
 def _finding(finding: Finding) -> dict[str, object]:

@@ -1,8 +1,8 @@
 // The bug hunt: suspects above, probes at the left, evidence at the right, the name and the verdict below.
 //
 // Traits: number, ran { "3": [keys] }, said [number, name], insisted [numbers], told { count, groups, names }.
-// The answer: number, layer, suspects [{ found, shown }], evidence, found, wrong, verdict, answer, lines, trouble;
-// see bug_hunt.py. Python alone knows what is wrong; it sends names and lines only where they were found or asked for.
+// The answer: number, layer, suspects [{ found, shown }], evidence, found, wrong, verdict, answer, lines,
+// overview, trouble; see bug_hunt.py. Python alone knows what is wrong; it sends names and lines only where they were found or asked for.
 
 function render({ model, el }) {
   const root = node("div", { class: "mha-widget mha-hunt", role: "group", "aria-label": "The bug hunt" });
@@ -31,12 +31,14 @@ function render({ model, el }) {
     onName: (number, name) => link.ask({ said: [number, name] }),
     onInsist: (number) => link.ask({ insisted: [...model.get("insisted"), number] }),
   });
+  const overview = huntOverview(told.groups);
   root.append(
     node("div", { class: "mha-hunt-head" }, node("h3", { class: "mha-heading" }, "The bug hunt"), count),
     row.element,
     layer,
     node("div", { class: "mha-section mha-hunt-body" }, probes.element, node("div", { class: "mha-drawing mha-hunt-right" }, node("span", { class: "mha-computing" }, "computing"), evidence.element)),
     naming.element,
+    overview.element,
     trouble,
   );
   row.choose(model.get("number"));
@@ -65,6 +67,7 @@ function render({ model, el }) {
     probes.draw(answer.evidence.map((one) => one.key));
     evidence.draw(answer, theme);
     naming.draw(answer);
+    overview.draw(answer.overview);
     setText(trouble, answer.trouble ? `⚠ ${answer.trouble}` : "");
     if (mine) readOut(answer);
     mine = null;
