@@ -59,10 +59,11 @@ def _facts(record: Record) -> str:
 
 def _squares(record: Record) -> str:
     light, dark = (_data(squares_png(record, theme)) for theme in ("light", "dark"))
+    on_dark = "screen and (prefers-color-scheme: dark)"  # paper is white
     alt = html.escape(words.squares_alt(record))
     return (
-        '<figure>\n<picture><source media="screen and (prefers-color-scheme: dark)" srcset="'
-        f'{dark}"><img alt="{alt}" src="{light}"></picture>\n'
+        f'<figure>\n<div class="rows"><picture><source media="{on_dark}" srcset="{dark}">'
+        f'<img alt="{alt}" src="{light}"></picture></div>\n'
         f"<figcaption>{words.KEY}</figcaption>\n</figure>"
     )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+
 import numpy as np
+import regex
 
 from mha_course.certificate import squares, words
 from mha_course.certificate.name_line import image_of
@@ -20,6 +23,11 @@ _NAME_SIZES = (34, 30, 26, 22, 19, 16)
 
 def sheet_png(record: Record) -> bytes:
     """The whole certificate as PNG bytes, in light colours, two pixels to each CSS pixel."""
+    return encode(drawn_sheet(record).figure)
+
+
+def drawn_sheet(record: Record) -> Canvas:
+    """The whole certificate on a canvas of its own, in light colours."""
     drawn, high = squares.size(record.rows)
     inner = max(_NARROWEST, drawn)
     notes = [line for note in (*words.WHAT_IT_IS, *record.remarks) for line in wrap(note, inner, 11.5)]
@@ -34,7 +42,7 @@ def sheet_png(record: Record) -> bytes:
     squares.draw_squares(canvas, MARGIN + (inner - drawn) / 2, lessons, record.rows)
     for i, line in enumerate(notes):
         canvas.text(MARGIN, foot + 17 * i, line, 11.5, "ink3")
-    return encode(canvas.figure)
+    return canvas
 
 
 def squares_png(record: Record, theme: Theme) -> bytes:
@@ -130,6 +138,14 @@ def _width(name: str, size: int) -> float:
 
 
 def _cut(name: str, inner: float) -> str:
-    while len(name) > 1 and _width(name, _NAME_SIZES[-1]) > inner:
-        name = name.removesuffix("…")[:-1] + "…"
-    return name
+    """As many letters of the name as fit, and an ellipsis where that is not all."""
+    letters = regex.findall(r"\X", name)
+
+    def shown(count: int) -> str:
+        return name if count == len(letters) else "".join(letters[:count]) + "…"
+
+    # How many is found by halving: a picture of a name takes its time.
+    fits = bisect.bisect_right(
+        range(len(letters) + 1), inner, key=lambda count: _width(shown(count), _NAME_SIZES[-1])
+    )
+    return shown(max(1, fits - 1))
