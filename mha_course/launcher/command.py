@@ -96,7 +96,7 @@ def _test(places: Places, arguments: list[str]) -> int:
     ensure_environment(places, tests=True)
     extra = {}
     if not arguments:
-        # Two at a time halves the wait; browser tests share one group, so that they don't disturb each other.
+        # Two at a time halves the wait; tests/conftest.py keeps together what belongs together.
         arguments = ["-n", str(min(2, os.cpu_count() or 1)), "--dist", "loadgroup"]
         extra = {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
     return run_in_environment(places, [str(places.python), "-m", "pytest", *arguments], extra)

@@ -18,8 +18,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in item.nodeid.replace("\\", "/"):
             item.add_marker(pytest.mark.browser)
-            # All browser tests in one worker: two Chromiums on two cores only slow each other down.
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="session")
