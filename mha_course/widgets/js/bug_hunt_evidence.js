@@ -62,7 +62,7 @@ function evidenceList({ tips, does }) {
     const known = entries.get(id);
     const details = node(
       "details",
-      { class: "mha-hunt-entry", "data-evidence": one.key, "data-apart": apart, open: known ? known.open : true },
+      { class: "mha-hunt-entry", "data-evidence": one.key, "data-apart": String(apart), open: known ? known.open : true },
       node("summary", {}, node("span", { class: "mha-hunt-name" }, one.title), node("span", { class: apart ? "mha-hunt-tag is-apart" : "mha-hunt-tag" }, apart ? "≠ differs" : "= like the sound layer")),
       node("p", { class: "mha-note" }, does.get(one.key)),
       node("p", { class: "mha-hunt-sentence" }, one.suspect.sentence),
