@@ -236,7 +236,7 @@ EXERCISES = (
             "`values[i, t]` is head i's value at position t. How do several vectors become one long one?",
             (
                 "for each head and its target:\n    take the head's value at the target\nput them one "
-                "behind the other"
+                "after the other"
             ),
         ),
         why=(
