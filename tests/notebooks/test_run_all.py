@@ -6,24 +6,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-MEDIA = {"text/html", "image/png", "application/vnd.jupyter.widget-view+json", "text/markdown", "text/latex"}
+from tests.notebooks.executed import LESSONS, run_by_itself
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def executed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> nbformat.NotebookNode:
-    """The untouched lesson after Run All; an error in any cell fails here."""
-    folder = tmp_path_factory.mktemp(request.param.stem)
-    notebook = nbformat.read(request.param, as_version=4)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MHA_COURSE_HOME", str(folder / "my_course"))
-        client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}})
-        client.execute()
-    return notebook
+@pytest.fixture(scope="module", params=LESSONS)
+def executed(request: pytest.FixtureRequest, session_folder: Path) -> nbformat.NotebookNode:
+    """The untouched lesson after Run All."""
+    return run_by_itself(request.param, session_folder)
 
 
 def outputs(notebook: nbformat.NotebookNode) -> list[tuple[str, dict]]:
@@ -34,7 +24,7 @@ def outputs(notebook: nbformat.NotebookNode) -> list[tuple[str, dict]]:
 
 def test_no_warnings_and_no_errors(executed: nbformat.NotebookNode) -> None:
     for cell_id, output in outputs(executed):
-        assert output.output_type != "error", cell_id
+        assert output.output_type != "error", f"{cell_id}: {output.get('evalue')}"
         assert output.get("name") != "stderr", f"{cell_id} warns: {output.get('text')}"
 
 

@@ -1,0 +1,93 @@
+"""Lessons run from top to bottom: each by itself in a fresh kernel, or several in one kernel that lives on.
+
+A lesson run by itself is kept as a file of this test session: every worker and every test reads one run.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.util import run_sync
+from nbformat import NotebookNode
+
+from mha_course.file_lock import file_lock
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+LESSONS = [path.stem for path in NOTEBOOKS]
+
+# Trainings that start by themselves and last: cell -> what stands there, and what is run instead.
+SHORTER = {
+    "l12-learn": ("steps=600)", "steps=60, ramp=5, settle=10)"),
+    "l15-live": ("DigitSetting()", "DigitSetting(steps=60)"),
+}
+
+
+def lesson(stem: str, shorter: bool = False) -> NotebookNode:
+    """A lesson as it is handed out. shorter: with the trainings of `SHORTER` cut down."""
+    notebook = nbformat.read(next(path for path in NOTEBOOKS if path.stem == stem), as_version=4)
+    for cell in notebook.cells:
+        if shorter and cell.id in SHORTER:
+            whole, fewer = SHORTER[cell.id]
+            assert cell.source.count(whole) == 1, f"{cell.id} no longer says {whole!r}"
+            cell.source = cell.source.replace(whole, fewer)
+    return notebook
+
+
+def run_by_itself(stem: str, session: Path, shorter: bool = False) -> NotebookNode:
+    """The lesson after Run All in a fresh kernel and an empty folder; run once in a session of tests.
+
+    session: a folder that all workers know. A cell that fails keeps its error as an output.
+    """
+    plain = lesson(stem, shorter)
+    if plain == lesson(stem):
+        shorter = False
+    kept = session / f"{stem}{'-shorter' if shorter else ''}.ipynb"
+    with file_lock(kept.with_suffix(".lock")):
+        if not kept.exists():
+            folder = session / f"{kept.stem}-folder"
+            folder.mkdir()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("MHA_COURSE_HOME", str(folder / "my_course"))
+                client = NotebookClient(plain, timeout=600, resources=_started_in(folder), allow_errors=True)
+                client.execute()
+            half = kept.with_suffix(".half")
+            nbformat.write(plain, half)
+            os.replace(half, kept)
+    return nbformat.read(kept, as_version=4)
+
+
+class OneKernel:
+    """A kernel in which one lesson after the other is run, as by a student who never restarts it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._resources = _started_in(folder)
+        self._client = NotebookClient(nbformat.v4.new_notebook(), timeout=600, resources=self._resources)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MHA_COURSE_HOME", str(folder / "my_course"))
+            self._client.create_kernel_manager()
+            self._client.start_new_kernel(cwd=str(folder))
+            self._client.start_new_kernel_client()
+
+    def run(self, notebook: NotebookNode) -> NotebookNode:
+        """Run All, once more in the same kernel; errors are kept as outputs. Returns the notebook."""
+        client = NotebookClient(
+            notebook, km=self._client.km, timeout=600, resources=self._resources, allow_errors=True
+        )
+        client.kc = self._client.kc
+        client.reset_execution_trackers()
+        for index, cell in enumerate(notebook.cells):
+            client.execute_cell(cell, index)
+        return notebook
+
+    def close(self) -> None:
+        """End the kernel."""
+        self._client.kc.stop_channels()
+        run_sync(self._client.km.shutdown_kernel)(now=True)
+
+
+def _started_in(folder: Path) -> dict[str, dict[str, str]]:
+    return {"metadata": {"path": str(folder)}}
