@@ -20,7 +20,7 @@ function render({ model, el }) {
   const invite = () => invites.replaceChildren("look up a term, a symbol or ", node("span", { lang: "zh" }, "中文"));
   const bar = node(
     "button",
-    { class: "mha-glossary-bar", type: "button", "aria-expanded": "false", onclick: () => (beside.stands ? back() : toggle()) },
+    { class: "mha-glossary-bar", type: "button", "aria-expanded": "false", onclick: () => (beside.stands ? back(true) : toggle()) },
     node("span", { class: "mha-glossary-turn", "aria-hidden": "true" }, "▸"),
     node("strong", {}, "Glossary"),
     invites,
@@ -41,7 +41,7 @@ function render({ model, el }) {
     onChange: (value) => { chinese = value; remember(value); list(); },
   });
   for (const button of choice.group.querySelectorAll("[title]")) button.setAttribute("aria-label", button.title);
-  const aside = plainButton({ label: "Keep beside the lesson", name: "beside", onClick: () => (beside.stands ? back() : stand()) });
+  const aside = plainButton({ label: "Keep beside the lesson", name: "beside", onClick: () => (beside.stands ? back(true) : stand()) });
   const close = node("button", { class: "mha-glossary-close", type: "button", "aria-label": "Close the glossary", title: "Close (Esc)", "data-control": "close", onclick: shut }, "×");
   const found = node("p", { class: "mha-note mha-glossary-count" });
   const cards = node("div", { class: "mha-glossary-list" });
@@ -55,11 +55,11 @@ function render({ model, el }) {
   );
   const say = liveRegion(panel);
   bar.setAttribute("aria-controls", panel.id);
-  panel.addEventListener("keydown", walk);
+  panel.addEventListener("keydown", walk, true); // before the text field keeps its keys to itself
   root.append(bar, panel);
   show(panel, false);
   invite();
-  const beside = besideLesson(panel, back);
+  const beside = besideLesson(panel, () => back(false));
 
   function toggle(open = panel.hidden) {
     show(panel, open);
@@ -67,12 +67,14 @@ function render({ model, el }) {
     if (!open) return;
     list();
     search.input.focus({ preventScroll: true });
+    if (root.getBoundingClientRect().bottom > window.innerHeight) root.scrollIntoView({ block: "nearest" });
   }
 
+  // The lesson stays where it is: the line may be far above what is being read.
   function shut() {
-    if (beside.stands) back();
-    toggle(false);
-    bar.focus();
+    if (beside.stands) back(false);
+    else toggle(false);
+    bar.focus({ preventScroll: true });
   }
 
   function stand() {
@@ -80,16 +82,16 @@ function render({ model, el }) {
     bar.setAttribute("aria-expanded", "false");
     setText(invites, "stands beside the lesson; bring it back");
     setText(aside, "Back into the lesson");
-    cards.scrollTop = 0;
     search.input.focus();
   }
 
-  function back() {
+  function back(open) {
     beside.leave();
     root.append(panel);
     invite();
     setText(aside, "Keep beside the lesson");
-    toggle(true);
+    toggle(open);
+    if (open) root.scrollIntoView({ block: "nearest" });
   }
 
   function list() {
@@ -120,7 +122,7 @@ function render({ model, el }) {
     const sorted = [...entries].sort((a, b) => a.term.localeCompare(b.term, "en"));
     const ours = sorted.filter((entry) => entry.lesson === here);
     setText(found, "");
-    const parts = ours.length ? [node("h4", {}, `Explained in this lesson (${ours.length})`), ordered(ours)] : [];
+    const parts = ours.length ? [node("h4", {}, `Explained in lesson ${here} (${ours.length})`), ordered(ours)] : [];
     cards.replaceChildren(...parts, node("h4", {}, `All ${entries.length} terms, A to Z`), ordered(sorted));
   }
 
@@ -128,7 +130,7 @@ function render({ model, el }) {
     return node("ol", {}, ...some.map((entry) => glossaryCard(model, entry, chinese)));
   }
 
-  // Arrows walk through the cards, Enter opens the lesson, Escape goes back a step.
+  // Arrows walk through the cards, Enter goes to the first and opens its lesson, Escape goes back a step.
   function walk(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
     const every = [...cards.querySelectorAll(".mha-glossary-card")];
@@ -140,6 +142,7 @@ function render({ model, el }) {
       else shut();
     } else if (event.key === "ArrowDown" && (typing || at >= 0)) every[Math.min(at + 1, every.length - 1)]?.focus();
     else if (event.key === "ArrowUp" && at >= 0) (every[at - 1] ?? search.input).focus();
+    else if (event.key === "Enter" && typing) every[0]?.focus();
     else if (event.key === "Enter" && at >= 0 && document.activeElement === every[at]) every[at].querySelector("a").click();
     else return;
     event.preventDefault();
@@ -148,7 +151,7 @@ function render({ model, el }) {
 
   function clear() {
     search.input.value = "";
-    search.input.dispatchEvent(new Event("compositionend"));
+    search.input.dispatchEvent(new Event("input"));
   }
 
   function remembered() {

@@ -5,6 +5,8 @@
 
 function glossaryCard(model, entry, chinese) {
   const also = entry.also.length ? node("span", {}, `also: ${entry.also.join(", ")}`) : null;
+  const link = lessonLink(model, entry.place);
+  link.setAttribute("aria-label", `${entry.term}: ${entry.place.label}`);
   return node(
     "li",
     { class: "mha-glossary-card", tabindex: -1, "data-term": entry.key },
@@ -18,7 +20,7 @@ function glossaryCard(model, entry, chinese) {
     ),
     node("p", { class: "mha-glossary-sentence" }, ...markedText(entry.sentence)),
     entry.note && chinese !== "none" ? node("p", { class: "mha-glossary-note" }, entry.note) : null,
-    node("div", { class: "mha-glossary-foot" }, also, lessonLink(model, entry.place)),
+    node("div", { class: "mha-glossary-foot" }, also, link),
   );
 }
 

@@ -12,14 +12,19 @@ function searchGlossary(entries, query) {
   if (!asked) return [];
   const words = asked.split(" ");
   return entries
-    .map((entry) => ({ entry, rank: Math.min(...entry.folded.map((name) => nameRank(name, asked, words)), sentenceRank(entry, words)) }))
+    .map((entry) => ({ entry, rank: Math.min(...entry.folded.map((name) => nameRank(name, words)), sentenceRank(entry, words)) }))
     .filter((found) => found.rank < Infinity)
-    .sort((a, b) => a.rank - b.rank || a.entry.term.length - b.entry.term.length || a.entry.term.localeCompare(b.entry.term))
+    .sort((a, b) => a.rank - b.rank || a.entry.term.localeCompare(b.entry.term, "en"))
     .map((found) => found.entry);
 }
 
-function nameRank(name, asked, words) {
+// Among equals the shorter name, of which more has been typed.
+function nameRank(name, words) {
   const whole = name.replaceAll(" ", "");
+  return nameKind(name, whole, words) + whole.length / 1000;
+}
+
+function nameKind(name, whole, words) {
   const typed = words.join("");
   if (whole === typed) return 0;
   if (whole.startsWith(typed)) return 1;

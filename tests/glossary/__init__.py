@@ -1,0 +1,1 @@
+"""Entries of the glossary, their texts, and how they are shown."""
