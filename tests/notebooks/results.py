@@ -21,8 +21,8 @@ MEASURED = frozenset(
 _TIME = re.compile(r"(?<![\w.])[\d.,]+ ?(?:µs|ms|s|seconds?|MB|GB|kB)\b")
 _NUMBER = re.compile(r"[-−+]?\d[\d.,]*(?:e[-+]?\d+)?")
 _PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=]+)")
-# Where an object lies in memory, and ids that are drawn anew for each view.
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}|bertviz-[0-9a-f]+|[0-9a-f]{32}")
+# Where an object lies in memory, ids that are drawn anew for each view, and the folder of this very run.
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}|bertviz-[0-9a-f]+|[0-9a-f]{32}|[^\s<>\"']*my_course\b")
 
 
 def shown(notebook: NotebookNode) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ of the lessons before are all there when the next one begins.
 
 from __future__ import annotations
 
-import difflib
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,16 +75,23 @@ def twice(cell: NotebookNode) -> list[NotebookNode]:
 
 
 def differences(alone: NotebookNode, ran: NotebookNode) -> str:
-    """Where the second run shows something else than the first, line by line; "" where nowhere."""
+    """Where the second run shows something else than the first, cell by cell; "" where nowhere."""
     expected = shown(alone)
     found = []
     for cell in ran.cells:
         if cell.cell_type == "code":
             before, after = "\n".join(expected[cell.id]), "\n".join(shown_by(cell))
             if before != after:
-                lines = difflib.unified_diff(before.splitlines(), after.splitlines(), "alone", "here", n=0)
-                found.append(f"{cell.id}\n" + "\n".join(line[:300] for line in lines))
+                found.append(
+                    f"{cell.id}\n    alone: {around(before, after)}\n    here:  {around(after, before)}"
+                )
     return "\n\n".join(found)
+
+
+def around(text: str, other: str) -> str:
+    """The place where a text leaves another one, with what stands beside it."""
+    at = len(os.path.commonprefix([text, other]))
+    return repr(text[max(0, at - 80) : at + 120])
 
 
 def shown_by(cell: NotebookNode) -> list[str]:
@@ -98,7 +105,8 @@ def test_a_difference_is_seen_and_a_time_is_not() -> None:
         return NotebookNode(cells=[nbformat.v4.new_code_cell(source="…", id=cell, outputs=[output])])
 
     assert differences(run("loss 0.31 after 12 ms"), run("loss 0.31 after 8.5 ms")) == ""
-    assert "-stdout: loss 0.31" in differences(run("loss 0.31"), run("loss 0.32"))
+    told = differences(run("loss 0.31 of 7"), run("loss 0.38 of 7"))
+    assert told == "l99-told\n    alone: 'stdout: loss 0.31 of 7'\n    here:  'stdout: loss 0.38 of 7'"
     warned = run("")
     warned.cells[0].outputs[0].name = "stderr"
     warned.cells[0].outputs[0].text = "UserWarning: no"
