@@ -22,6 +22,7 @@ LESSONS = [path.stem for path in NOTEBOOKS]
 # Trainings that start by themselves and last: cell -> what stands there, and what is run instead.
 SHORTER = {
     "l12-learn": ("steps=600)", "steps=60, ramp=5, settle=10)"),
+    "l12-learn-curve": ("range(1, 601)", "range(1, 61)"),
     "l15-live": ("DigitSetting()", "DigitSetting(steps=60)"),
 }
 
