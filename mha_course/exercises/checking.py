@@ -7,7 +7,7 @@ import difflib
 import sys
 from typing import Any
 
-from mha_course import progress
+from mha_course import progress, progress_clock
 from mha_course.exercises.evidence import Finding
 from mha_course.exercises.handing_in import MISSING
 from mha_course.exercises.judging import judge
@@ -79,5 +79,6 @@ def _noted(verdict: Verdict) -> Verdict:
     trouble = progress.mark_attempted(verdict.exercise)
     if verdict.passed:
         trouble = progress.mark_solved(verdict.exercise)
+        trouble = progress_clock.note_pass(verdict.exercise) or trouble  # also where no clock is on the page
         passed(verdict.exercise)  # noted by now, so that whoever is told finds it among what is solved
     return dataclasses.replace(verdict, remarks=(*verdict.remarks, trouble)) if trouble else verdict

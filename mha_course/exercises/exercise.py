@@ -105,6 +105,7 @@ class Exercise:
     readers: the same for what takes more than one case, or more calls, to see: each gets the evidence, the
     number of the case to talk about, and a way to call the answer on other arguments; the first Finding is
     taken. They are asked when something came back that holds numbers, whatever its shape.
+    inspects: how right numbers came about: a Finding that keeps them from passing, or None, and a remark.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Exercise:
     special: Callable[[Case, Any, Any], Any] | None = None
     on_the_way: Callable[[tuple[Any, ...]], list[Any]] | None = None
     readers: tuple[Callable[[Any, int, Callable[[tuple[Any, ...]], Any]], Any], ...] = ()
+    inspects: Callable[[Any, Callable[..., Any]], tuple[Any, str]] | None = None
 
     def cases(self, seed: int = 0) -> list[Case]:
         """The calls by which an answer is judged; the same for the same seed."""
@@ -172,7 +174,7 @@ def _copy(argument: Any) -> Any:
     if isinstance(argument, Tensor):
         return argument.clone()
     if isinstance(argument, dict):
-        return dict(argument)
+        return {name: _copy(value) for name, value in argument.items()}
     if isinstance(argument, Sequence) and not isinstance(argument, (str, tuple)):
         return list(argument)
     return argument

@@ -95,10 +95,8 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     evidence = _evidence(exercise, got)
     again = functools.partial(run, fn, cases[0].fresh(), exercise.results, quiet=True, seed=8_191)
     if evidence.passes():
-        finding, remark = _spoilt(evidence, again), ""
-        if finding is None:
-            finding, remark = way_back(evidence, fn)
-        return _no(exercise, finding) if finding else _yes(evidence, remark)
+        finding, *remarks = _how(evidence, fn, again)
+        return _no(exercise, finding) if finding else _yes(evidence, *remarks)
     # Nothing can be said about one of several results before it is clear which is which.
     finding = arrangement(evidence)
     if finding:
@@ -138,7 +136,7 @@ def passes(exercise: Exercise, fn: Callable[..., Any]) -> bool:
     cases, _ = prepared(exercise.name)
     evidence = _evidence(exercise, [outcome(exercise, fn, case) for case in cases])
     again = functools.partial(run, fn, cases[0].fresh(), exercise.results, quiet=True, seed=8_191)
-    return evidence.passes() and _spoilt(evidence, again) is None and way_back(evidence, fn)[0] is None
+    return evidence.passes() and _how(evidence, fn, again)[0] is None
 
 
 def _evidence(exercise: Exercise, got: list[Outcome]) -> Evidence:
@@ -169,6 +167,20 @@ def _spoilt(evidence: Evidence, again: Callable[[], Outcome]) -> Finding | None:
     return wrong_container(evidence) or changed_input(evidence) or not_repeatable(evidence.got[0], again)
 
 
+def _how(
+    evidence: Evidence, fn: Callable[..., Any], again: Callable[[], Outcome]
+) -> tuple[Finding | None, str, str]:
+    """What keeps right numbers from passing, from the plainest on, or None; and two remarks."""
+    finding = _spoilt(evidence, again)
+    if finding:
+        return finding, "", ""
+    finding, remark = way_back(evidence, fn)
+    if finding or evidence.exercise.inspects is None:
+        return finding, remark, ""
+    finding, besides = evidence.exercise.inspects(evidence, fn)
+    return finding, remark, besides
+
+
 def is_right(case: Case, expected: Outcome, got: Outcome) -> bool:
     """Whether one call gave what it should; a refusal is a ValueError that names the numbers."""
     if case.refuses:
@@ -193,14 +205,14 @@ def _no(exercise: Exercise, finding: Finding, *remarks: str) -> Verdict:
     return Verdict(exercise.name, False, finding.id, finding.says, finding.witness, finding.look, shown)
 
 
-def _yes(evidence: Evidence, remark: str) -> Verdict:
+def _yes(evidence: Evidence, *besides: str) -> Verdict:
     remarks = [
         _remark(case, want, have, ok)
         for case, want, have, ok in zip(
             evidence.cases, evidence.expected, evidence.got, evidence.right, strict=True
         )
     ]
-    shown = tuple(dict.fromkeys(said for said in (*remarks, remark) if said))
+    shown = tuple(dict.fromkeys(said for said in (*remarks, *besides) if said))
     wrong = evidence.labels(right=False)
     when = in_a_row([label for label in evidence.labels(right=True) if label not in wrong])
     rest = ", and refuses the rest" if any(case.refuses for case in evidence.cases) else ""

@@ -25,6 +25,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mha_course.exercises.unchanged import frozen, unchanged
+
 PACKAGE = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -73,7 +75,7 @@ def run(
     Nothing that it raises gets through, except KeyboardInterrupt: a student may stop an endless loop.
     """
     __tracebackhide__ = True
-    before = tuple(_frozen(argument) for argument in arguments)
+    before = tuple(frozen(argument) for argument in arguments)
     alone = _left_alone.get()
     silent = contextlib.redirect_stdout(io.StringIO()) if quiet and not alone else contextlib.nullcontext()
     with torch.enable_grad() if alone else _world_as_before(), silent:
@@ -91,7 +93,7 @@ def run(
             line = _own_line(error.__traceback__)
             error.__traceback__ = None  # it would keep every tensor of the call alive
             return Outcome(error=error, error_text=_in_one_line(error), line=line)
-        changed = next((i for i, old in enumerate(before) if not _same(old, _frozen(arguments[i]))), None)
+        changed = next((i for i, old in enumerate(before) if not unchanged(old, frozen(arguments[i]))), None)
     return Outcome(leaves, odd, shown, stray, changed=changed)
 
 
@@ -201,20 +203,6 @@ def _own_line(trace: TracebackType | None) -> str:
             text = (linecache.getline(frame.filename, frame.lineno or 0) or frame.line or "").strip()
             return f"line {frame.lineno}: {text}" if text else f"line {frame.lineno}"
     return ""
-
-
-def _frozen(argument: Any) -> Any:
-    if isinstance(argument, Tensor):
-        return argument.detach().clone()
-    if isinstance(argument, list):
-        return list(argument)
-    return dict(argument) if isinstance(argument, dict) else argument
-
-
-def _same(old: Any, new: Any) -> bool:
-    if isinstance(old, Tensor):
-        return old.shape == new.shape and torch.equal(old, new)
-    return bool(old == new)
 
 
 @contextlib.contextmanager

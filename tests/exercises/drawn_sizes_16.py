@@ -6,6 +6,10 @@ from typing import Any
 
 import torch
 
+from mha_course.exercises.lessons.lesson_04_heads import projected
+from mha_course.exercises.lessons.lesson_16 import drawn_allowed
+from mha_course.exercises.lessons.lesson_16_block import drawn_parts
+
 
 def _lengths(s: Any) -> tuple[Any, ...]:
     """Lengths of which one is 0."""
@@ -14,6 +18,18 @@ def _lengths(s: Any) -> tuple[Any, ...]:
     return lengths, s.n
 
 
+def _layer(s: Any) -> tuple[Any, ...]:
+    allowed = drawn_allowed(s.g, s.b, s.n, empty=False)
+    return (*projected(s.g, s.b, s.n, s.d_model, 4), s.h, allowed)
+
+
+def _block(s: Any) -> tuple[Any, ...]:
+    allowed = drawn_allowed(s.g, s.b, s.n, empty=False)
+    return (s.tensor(s.b, s.n, s.d_model), drawn_parts(s.g, s.d_model, 11), s.h, allowed)
+
+
 CALLS_16 = {
     "allowed_keys": _lengths,
+    "whole_attention": _layer,
+    "encoder_block": _block,
 }

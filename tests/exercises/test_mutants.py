@@ -54,6 +54,12 @@ IN_ONE: dict[str, dict[str, str]] = {
     "layer_norm": {
         r"variance = .*\| x - mean -> mean - x$": "a square has no sign",
     },
+    "encoder_block": {
+        r"layer_norm\(z, z\.shape.*\| z -> x$": "x and its normed form have the same number of features",
+        r"\.shape\[-1\].*\| q -> [kv]$": "queries, keys and values are d_k wide",
+        r"finfo\(x\.dtype\) -> torch\.finfo\(\)$": "a pass depends on float32; float64 gets a remark",
+        r"finfo\(x\.dtype\).*\| x -> (z|scores|q|k|v)$": "everything has the dtype of x",
+    },
     "shift_right": {
         r"full\(\(len\(targets\), 1\), start\)$": "ids are int64, and so is a tensor made of a whole number",
         r"torch\.cat.*\| 1 -> -1$": "of the two axes of the ids, axis 1 and axis -1 are the same",
@@ -133,6 +139,10 @@ IN_ONE: dict[str, dict[str, str]] = {
     },
     "allowed_keys": {
         r"torch\.arange\(n, device.* -> torch\.arange\(n\)$": "in the check everything is on the CPU",
+    },
+    "whole_attention": {
+        r"masked_fill\(empty, 0\.0\) \| scores\.masked_fill.* -> ": "no NaN gets back through masked_fill",
+        r"^scores = .*fill\(empty, 0\.0\) \| 0\.0 -> -?1\.0$": "any equal scores do: the row is emptied",
     },
     "clear_difference": {
         r"dim=1.* \| 1 -> -1$": "losses have two axes: axis 1 and axis -1 are the same",

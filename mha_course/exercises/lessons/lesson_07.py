@@ -72,6 +72,18 @@ def _flop_inputs(g: Generator) -> list[Case]:
     ] + [Case("with one head", (7, 20, 1), {"n": 7, "d_model": 20, "h": 1})]
 
 
+def drawn_whole_numbers(g: Generator, times: int) -> tuple[Tensor, ...]:
+    """x (2, 5, 12) and four matrices whose scores every order of the sums gives exactly, and large ones.
+
+    With three heads all scores of head 1 are far below 0. times: factor of x.
+    """
+    x = torch.randint(-1, 2, (2, 5, 12), generator=g).float()
+    w_q, w_k = (torch.randint(-1, 2, (12, 12), generator=g).float() for _ in range(2))
+    x[..., 0], w_q[0, :4], w_k[0, :4] = 2.0, torch.tensor([3.0, 2.0, 3.0, 2.0]), -2.0
+    w_v, w_o = (draw(g, 12, 12, spread=0.3) for _ in range(2))
+    return times * x, w_q, w_k, w_v, w_o
+
+
 def _layer_inputs(g: Generator) -> list[Case]:
     def case(label: str, b: int, n: int, h: int, d_k: int, mask: Tensor | None, **options: bool) -> Case:
         dtype = torch.float64 if label == "in float64" else torch.float32
@@ -82,14 +94,8 @@ def _layer_inputs(g: Generator) -> list[Case]:
         return torch.ones(n, n, dtype=torch.bool).tril()
 
     def whole_numbers(label: str, mask: Tensor, times: int, **options: bool) -> Case:
-        """Large scores that every order of the sums gives exactly; all of head 1's are far below 0."""
-        x = torch.randint(-1, 2, (2, 5, 12), generator=g).float()
-        w_q, w_k = (torch.randint(-1, 2, (12, 12), generator=g).float() for _ in range(2))
-        x[..., 0], w_q[0, :4], w_k[0, :4] = 2.0, torch.tensor([3.0, 2.0, 3.0, 2.0]), -2.0
-        x = times * x
-        w_v, w_o = (draw(g, 12, 12, spread=0.3) for _ in range(2))
         sizes = {"b": 2, "n": 5, "d_model": 12, "h": 3, "d_k": 4}
-        return Case(label, (x, w_q, w_k, w_v, w_o, 3, mask), sizes, **options)
+        return Case(label, (*drawn_whole_numbers(g, times), 3, mask), sizes, **options)
 
     # Neither causal nor symmetric, and every row has an open place.
     gaps = (torch.arange(5)[:, None] * 2 + torch.arange(5)[None, :] * 3) % 5 < 3
