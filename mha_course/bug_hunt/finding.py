@@ -45,8 +45,13 @@ class Finding:
 
     def apart(self, other: Finding) -> list[str]:
         """The measures in which two findings differ by more than rounding, or that only one of them has."""
+        return list(self.gaps(other))
+
+    def gaps(self, other: Finding) -> dict[str, float]:
+        """How far apart those measures are, as a share of the larger; 1 for what is no number."""
         names = [*self.measures, *(name for name in other.measures if name not in self.measures)]
-        return [name for name in names if _differ(self.measures.get(name), other.measures.get(name))]
+        found = {name: _gap(self.measures.get(name), other.measures.get(name)) for name in names}
+        return {name: gap for name, gap in found.items() if gap > 0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +94,7 @@ class Measured:
         first = next(iter(shown.values()))
         rows, columns = first.labels()
         return matrices(
-            {name: table.values for name, table in shown.items()},
+            {name: _hatched(table) for name, table in shown.items()},
             title=self.title,
             note=f"{first.title}. {first.rows}   {first.columns}",
             row_labels=rows,
@@ -123,14 +128,23 @@ def number(value: Value) -> str:
     return text.replace("-", "−")
 
 
+def _hatched(table: Table) -> list[list[float]]:
+    """The numbers, with −∞ for a blocked cell without weight: pictures hatch that."""
+    return [
+        [float("-inf") if (r, c) in table.blocked and value == 0 else value for c, value in enumerate(row)]
+        for r, row in enumerate(table.values)
+    ]
+
+
 def rows_of(values: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
     """Lists of numbers as a table holds them."""
     return tuple(tuple(float(v) for v in row) for row in values)
 
 
-def _differ(a: Value | None, b: Value | None) -> bool:
+def _gap(a: Value | None, b: Value | None) -> float:
     if a is None or b is None or isinstance(a, str) or isinstance(b, str):
-        return a != b
+        return float(a != b)
     if not (math.isfinite(a) and math.isfinite(b)):
-        return str(a) != str(b)
-    return abs(a - b) > _CLEAR + _CLEAR * max(abs(a), abs(b))
+        return float(str(a) != str(b))
+    size = max(abs(a), abs(b))
+    return min(1.0, abs(a - b) / size) if abs(a - b) > _CLEAR + _CLEAR * size else 0.0

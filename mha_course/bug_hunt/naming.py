@@ -15,6 +15,8 @@ from mha_course.bug_hunt.suspect import Suspect
 from mha_course.lesson_places import Place, place_of
 from mha_course.sizes import is_whole_number
 
+PLAIN = 0.5  # a measure twice as large, or half as large: nobody takes that for chance
+
 
 class Names(dict[str, str]):
     """The names to choose from: short name -> what it says."""
@@ -156,25 +158,29 @@ def _against(suspect_number: int, named: Fault, seen: tuple[str, ...]) -> tuple[
     sound = findings_of_the_sound_layer()
     ranked = []
     for place, key in enumerate(all_probes()):
-        if apart := theirs[key].apart(mine[key]):
-            # First a symptom that such a fault would have, and among those what was measured already.
+        if theirs[key].apart(mine[key]):
+            # First a symptom that such a fault would have, the plain ones before the slight ones, and among
+            # them what was measured already.
             expected = bool(theirs[key].apart(sound[key]))
-            ranked.append((not expected, key not in seen, place, key, apart))
-    _, _, _, key, apart = min(ranked)
-    said = _contrast(theirs[key], mine[key], apart)
+            plain = max(theirs[key].gaps(mine[key]).values()) >= PLAIN
+            ranked.append((not expected, not plain, key not in seen, place, key))
+    key = min(ranked)[-1]
+    said = _contrast(theirs[key], mine[key])
     return key, f"The probe “{all_probes()[key].title}” speaks against it. {said}"
 
 
-def _contrast(expected: Finding, found: Finding, apart: list[str]) -> str:
+def _contrast(expected: Finding, found: Finding) -> str:
     """What such a fault would measure, beside what was measured."""
     if "error" in expected.measures:
         return "Such a layer would stop with an error there; this one goes on."
     if "error" in found.measures:
         return "This suspect stops with an error there, and such a fault causes none."
-    for label in apart:
-        if label in expected.measures and label in found.measures:
-            would, does = number(expected.measures[label]), number(found.measures[label])
-            return f"{_sentence(label)}: with that fault {would}, with this suspect {does}."
+    gaps = expected.gaps(found)
+    shared = [label for label in gaps if label in expected.measures and label in found.measures]
+    if shared:
+        label = next((one for one in shared if gaps[one] >= PLAIN), max(shared, key=gaps.__getitem__))
+        would, does = number(expected.measures[label]), number(found.measures[label])
+        return f"{_sentence(label)}: with that fault {would}, with this suspect {does}."
     return f"With that fault: {expected.sentence} With this suspect: {found.sentence}"
 
 

@@ -22,6 +22,13 @@ class Dropout:
         return weights * kept.to(weights.dtype) / (1 - self.share)
 
 
+class Projection(nn.Linear):
+    """A linear map whose weights are not drawn yet: whoever makes the layer draws them, from its own seed."""
+
+    def reset_parameters(self) -> None:
+        """Nothing, so that the global random state stays as it is."""
+
+
 class SoundLayer(nn.Module):
     """Multi-head attention without biases. Takes x (b, n, d_model), and a mask of four axes or none.
 
@@ -33,10 +40,10 @@ class SoundLayer(nn.Module):
         super().__init__()
         self.h, self.d_model = h, d_model
         self.d_k = self.width_of_a_head(d_model, h)
-        self.w_q = nn.Linear(d_model, h * self.d_k, bias=False)
-        self.w_k = nn.Linear(d_model, h * self.d_k, bias=False)
-        self.w_v = nn.Linear(d_model, h * self.d_k, bias=False)
-        self.w_o = nn.Linear(h * self.d_k, d_model, bias=False)
+        self.w_q = Projection(d_model, h * self.d_k, bias=False)
+        self.w_k = Projection(d_model, h * self.d_k, bias=False)
+        self.w_v = Projection(d_model, h * self.d_k, bias=False)
+        self.w_o = Projection(h * self.d_k, d_model, bias=False)
         self.dropout = Dropout(dropout, seed)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -38,10 +38,7 @@ class Suspect(nn.Module):
         super().__init__()
         self.number, self.seed, self.dropout = number, seed, dropout
         self.d_model, self.h = check_sizes(d_model=d_model, h=h)
-        # On the meta device nn.Linear draws no random numbers of its own.
-        with torch.device("meta"):
-            shell = kind(self.d_model, self.h, dropout, seed)
-        inside = shell.to_empty(device="cpu")
+        inside = kind(self.d_model, self.h, dropout, seed)
         generator = torch.Generator().manual_seed(seed)
         for name in _PROJECTIONS:
             projection = getattr(inside, name)

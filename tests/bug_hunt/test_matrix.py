@@ -142,6 +142,10 @@ def test_a_sound_layer_never_differs_from_itself_and_nan_differs_from_a_number()
     assert nan.apart(zero) == zero.apart(nan) == ["a"] and nan.apart(nan) == []
     assert Finding("", {"a": 1.0}).apart(Finding("", {"a": 1.01})) == []
     assert Finding("", {"a": 1.0}).apart(Finding("", {"a": 1.1, "b": 0})) == ["a", "b"]
+    gaps = Finding("", {"a": 1.0, "b": "x", "c": -2.0, "d": 0.0}).gaps(
+        Finding("", {"a": 4.0, "b": "y", "c": 2.0, "d": 3.0})
+    )
+    assert gaps == {"a": 0.75, "b": 1.0, "c": 1.0, "d": 1.0}
 
 
 def test_a_probe_fails_when_the_sound_layer_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

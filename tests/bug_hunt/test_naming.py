@@ -60,6 +60,9 @@ def test_a_measured_symptom_is_quoted_and_probes_that_were_run_come_first() -> N
     )
     assert name_bug(6, "mask-reversed", seen=["future"]).probe == "future"
     assert name_bug(6, "mask-reversed", seen=["half", "no probe"]).probe == "blocked"
+    # 0.17 beside 0.14 would convince nobody.
+    slight = name_bug(6, "mask-off-by-one", seen=["blocked"])
+    assert slight.probe == "future" and "with that fault 6, with this suspect 21" in slight.evidence
     assert "goes on" in name_bug(3, "large-negative", seen=["half"]).evidence
     assert "stops with an error" in name_bug(7, "mask-added").evidence
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mha_course.bug_hunt import all_probes, healthy, measure, probe, suspect
-from mha_course.bug_hunt.finding import Measured, number
+from mha_course.bug_hunt.finding import Measured, _hatched, number
 from mha_course.bug_hunt.probing import drawn
 
 
@@ -39,6 +39,13 @@ def test_a_finding_can_be_read_as_text_as_html_and_where_it_has_a_table_as_a_pic
     else:
         picture = found.plot()
         assert "suspect 3" in picture.alt and "sound" in picture.alt
+
+
+def test_blocked_cells_without_weight_are_hatched_and_those_with_weight_keep_their_number() -> None:
+    found = probe("blocked", suspect(6))
+    drawn_as = [_hatched(finding.table) for finding in (found.sound, found.suspect)]
+    hatched = [sum(value == float("-inf") for row in table for value in row) for table in drawn_as]
+    assert hatched == [14, 0]
 
 
 def test_the_sound_layer_may_be_probed_and_nothing_differs() -> None:
