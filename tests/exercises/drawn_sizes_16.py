@@ -31,5 +31,6 @@ def _block(s: Any) -> tuple[Any, ...]:
 CALLS_16 = {
     "allowed_keys": _lengths,
     "whole_attention": _layer,
+    "frugal_attention": lambda s: (*_layer(s), 1 + s.m % (s.n - 1)),
     "encoder_block": _block,
 }
