@@ -19,6 +19,8 @@ MEASURED = frozenset(
 )
 
 _TIME = re.compile(r"(?<![\w.])[\d.,]+ ?(?:µs|ms|s|seconds?|MB|GB|kB)\b")
+# What is left of a zero after rounding; it depends on where in memory the numbers lie.
+_ROUNDING = re.compile(r"[-−]?\d(?:\.\d+)?e-(?:0[7-9]|[1-9]\d)\b")
 _NUMBER = re.compile(r"[-−+]?\d[\d.,]*(?:e[-+]?\d+)?")
 _PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=]+)")
 # Where an object lies in memory, ids that are drawn anew for each view, and the folder of this very run.
@@ -67,7 +69,7 @@ def _without_numbers(text: str) -> str:
 
 def _comparable(text: str) -> str:
     text = _PICTURE.sub(lambda found: _digest(found[1]), text)
-    return _TIME.sub("#", _ADDRESS.sub("…", text))
+    return _TIME.sub("#", _ROUNDING.sub("0", _ADDRESS.sub("…", text)))
 
 
 def _digest(encoded: str) -> str:

@@ -110,6 +110,7 @@ def test_a_difference_is_seen_and_a_time_is_not() -> None:
         return NotebookNode(cells=[nbformat.v4.new_code_cell(source="…", id=cell, outputs=[output])])
 
     assert differences(run("loss 0.31 after 12 ms"), run("loss 0.31 after 8.5 ms")) == ""
+    assert differences(run("apart by 3.3e-16"), run("apart by 8.32e-16")) == ""
     told = differences(run("loss 0.31 of 7"), run("loss 0.38 of 7"))
     assert told == "l99-told\n    alone: 'stdout: loss 0.31 of 7'\n    here:  'stdout: loss 0.38 of 7'"
     warned = run("")
