@@ -98,7 +98,7 @@ def test_a_mask_off_by_one_moves_the_output_of_the_token_before() -> None:
     changed[:, 3] += 1
     moved = (layer(changed, mask=mask) - layer(x, mask=mask)).abs().amax((0, 2)) > 1e-6
     assert moved.tolist() == [False, False, True, True, True, True]
-    assert right("16-which-probe") == {"Change token 4 and look at the outputs of tokens 1 to 3"}
+    assert right("16-which-probe") == {"Change token 3 and look at the outputs of tokens 0 to 2"}
 
 
 def test_whole_blocks_alone_lose_the_last_queries() -> None:

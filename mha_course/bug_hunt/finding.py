@@ -18,7 +18,7 @@ class Table:
     """A small table of numbers from 0 on to be drawn in shades; nan stays nan.
 
     rows, columns: what the axes are, such as "query ↓". blocked: cells (row, column) that a mask forbids.
-    row_labels, column_labels: one a line; from 1 when left out.
+    row_labels, column_labels: one a line; left out, tokens count from 0 and all else from 1.
     """
 
     title: str
@@ -30,8 +30,9 @@ class Table:
     column_labels: tuple[str, ...] = ()
 
     def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of rows and columns: those given, else the counts from 1."""
-        counted = [tuple(str(i + 1) for i in range(n)) for n in (len(self.values), len(self.values[0]))]
+        """The names of rows and columns: those given, else counted."""
+        first = 0 if self.rows.startswith(("query", "changed token")) else 1
+        counted = [tuple(str(i + first) for i in range(n)) for n in (len(self.values), len(self.values[0]))]
         return self.row_labels or counted[0], self.column_labels or counted[1]
 
 

@@ -63,7 +63,7 @@ def test_a_hunt_by_keyboard(page: LabPage) -> None:
     empty.locator(".mha-hunt-map[data-who='suspect 3'] svg").focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
         keys.press(key)
-    expect(first.locator(".mha-tooltip")).to_have_text("query 4, key 1: nan, blocked by the mask")
+    expect(first.locator(".mha-tooltip")).to_have_text("query 3, key 0: nan, blocked by the mask")
 
     # A wrong name meets the probe that was run; the right one opens the lines.
     name, button = first.locator("select[data-control=name]"), first.locator("[data-name-it]")

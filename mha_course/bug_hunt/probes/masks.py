@@ -30,7 +30,7 @@ def blocked(layer: Suspect) -> Finding:
     move = moved(layer(changed, mask)[:, :-2], output[:, :-2])
     on_blocked, on_open = (weights[..., keys].sum(-1).mean().item() for keys in (slice(-2, None), slice(-2)))
     return Finding(
-        f"Keys {given.n - 1} and {given.n} are blocked. A row has a weight of {number(on_blocked)} on "
+        f"Keys {given.n - 2} and {given.n - 1} are blocked. A row has a weight of {number(on_blocked)} on "
         f"them and {number(on_open)} on the open keys (mean). When the two tokens change, the other outputs "
         f"move by {number(move)} at most.",
         {
@@ -45,7 +45,7 @@ def blocked(layer: Suspect) -> Finding:
 @registered(
     "empty_row",
     "A row that sees nothing",
-    "The mask leaves query 4 no key at all. What do its weights, its output and the gradients become?",
+    "The mask leaves query 3 no key at all. What do its weights, its output and the gradients become?",
 )
 def empty_row(layer: Suspect) -> Finding:
     """Block a whole row of the mask."""
@@ -63,7 +63,7 @@ def empty_row(layer: Suspect) -> Finding:
     grads = [p.grad.flatten() for p in layer.parameters() if p.grad is not None]
     poisoned = torch.cat(grads).isnan().float().mean().item()
     return Finding(
-        f"Query 4 may look at nothing. Its weights sum to {number(own)}, those of the other rows to "
+        f"Query 3 may look at nothing. Its weights sum to {number(own)}, those of the other rows to "
         f"{number(rest)}. The largest number in its output is {number(largest)}. A loss on the other rows "
         f"gives gradients of which {poisoned:.0%} are nan.",
         {
