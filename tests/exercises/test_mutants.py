@@ -144,6 +144,10 @@ IN_ONE: dict[str, dict[str, str]] = {
         r"masked_fill\(empty, 0\.0\) \| scores\.masked_fill.* -> ": "no NaN gets back through masked_fill",
         r"^scores = .*fill\(empty, 0\.0\) \| 0\.0 -> -?1\.0$": "any equal scores do: the row is emptied",
     },
+    "frugal_attention": {
+        r"torch\.finfo\(x\.dtype\) -> torch\.finfo\(\)$": "without a dtype it takes float32's, low enough",
+        r"finfo\(x\.dtype\).* \| x -> ": "everything has the dtype of x",
+    },
     "clear_difference": {
         r"dim=1.* \| 1 -> -1$": "losses have two axes: axis 1 and axis -1 are the same",
         r"maximum\(.* -> torch\.maximum\(plain\.": "the larger one of two has no order",

@@ -18,6 +18,7 @@ from mha_course.exercises.mistakes.of_frugal_attention import FRUGAL_MISTAKES
 from mha_course.exercises.outcome import Outcome
 from mha_course.exercises.reading.afterwards import done_afterwards
 from mha_course.exercises.reading.as_another import AsAnother
+from mha_course.exercises.reading.block_rows import read_block_rows
 from mha_course.exercises.reading.layer_shapes import shape_of_a_layer
 from mha_course.exercises.reading.room import scores_at_once
 from mha_course.exercises.reading.whole_layer import read_rows_of_layer, wrong_rows_zeroed
@@ -64,7 +65,7 @@ def _inputs(g: Generator) -> list[Case]:
     return [
         case("where the last block is shorter", 2, 11, 3, 5, 4),
         case("where the last block is shorter", 3, 7, 2, 4, 5, [2, 7, 6]),
-        case("where `rows` divides n", 2, 9, 4, 5, 3),
+        case("where `rows` divides n", 3, 10, 2, 4, 5),
         case("with one row at a time", 2, 5, 3, 4, 1, [4, 3]),
         case("with all rows at once", 3, 5, 2, 4, 5),
         case("with more rows than there are", 2, 4, 3, 5, 7),
@@ -125,7 +126,7 @@ EXERCISES = (
         twins=next(exercise.twins for exercise in OF_LESSON_16 if exercise.name == "whole_attention"),
         finite_gradients=True,
         reads=wrong_rows_zeroed,
-        readers=(read_rows_of_layer, done_afterwards, shape_of_a_layer, _in_one_block),
+        readers=(read_rows_of_layer, done_afterwards, shape_of_a_layer, _in_one_block, read_block_rows),
         inspects=scores_at_once,
     ),
 )

@@ -313,7 +313,34 @@ _OF_KEYS: tuple[tuple[str, Step, str], ...] = (
     ),
 )
 
+
+def _joined_along(axis: int) -> Step:
+    """Blocks joined along another axis, and brought into the shape that is wanted all the same."""
+
+    def layer(*given: Any) -> Tensor:
+        x = given[0]
+        parts = [split(part, given[5]) for part in frugal_with(*_without_w_o(given)).split(given[7], 1)]
+        return torch.cat(parts, axis).transpose(1, 2).reshape(x.shape) @ given[4]
+
+    return layer
+
+
+def _without_w_o(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    x, w_q, w_k, w_v, w_o, *rest = given
+    return (x, w_q, w_k, w_v, torch.eye(len(w_o), dtype=w_o.dtype), *rest)
+
+
+_JOINED = (
+    "The blocks are joined along the axis of {}, and brought into shape afterwards: rows hold pieces of "
+    "other queries. Blocks are parts of the axis of queries."
+)
+_OTHER_AXES = ((0, "sentences"), (1, "heads"), (3, "features"))
+
 FRUGAL_MISTAKES = (
+    *(
+        Mistake(f"joined-along-the-{name}", _joined_along(axis), _JOINED.format(name), "the axis of `cat`.")
+        for axis, name in _OTHER_AXES
+    ),
     *(Mistake(i, partial(frugal_with, **change), says, look) for i, change, says, look in _BLOCKS),
     *(Mistake(i, wrong, says, "the axis of the scores that is cut.") for i, wrong, says in _OF_KEYS),
 )

@@ -295,6 +295,32 @@ WRONG = [
 ]
 
 
+def put_along(x, w_q, w_k, w_v, w_o, h, allowed, rows, *, axis):
+    k, v = heads_of(x, w_k, h), heads_of(x, w_v, h)
+    parts = []
+    for s, e in ends(x.shape[1], rows):
+        q = heads_of(x[:, s:e], w_q, h)
+        parts.append(zero_safe(q @ k.mT / q.shape[-1] ** 0.5, allowed[:, :, s:e]) @ v)
+    return torch.concat(parts, axis).permute(0, 2, 1, 3).reshape(*x.shape).matmul(w_o)
+
+
+def stacked_along(x, w_q, w_k, w_v, w_o, h, allowed, rows, *, axis):
+    q, k, v = ((x @ w).unflatten(-1, (h, -1)).transpose(1, 2) for w in (w_q, w_k, w_v))
+    parts = torch.stack(
+        [
+            zero_safe(a @ k.mT / math.sqrt(q.shape[-1]), m) @ v
+            for a, m in zip(q.split(rows, 2), allowed.split(rows, 2), strict=True)
+        ]
+    )
+    z = parts.movedim(0, axis).flatten(axis, axis + 1)
+    return z.transpose(1, 2).reshape(*x.shape) @ w_o
+
+
+for axis, name in ((0, "sentences"), (1, "heads"), (3, "features")):
+    WRONG.append((f"joined-along-the-{name}", partial(put_along, axis=axis)))
+    WRONG.append((f"joined-along-the-{name}", partial(stacked_along, axis=axis)))
+
+
 def chunked(x, w_q, w_k, w_v, w_o, h, allowed, rows):
     k, v = ((x @ w).unflatten(-1, (h, -1)).transpose(1, 2) for w in (w_k, w_v))
     out = []
@@ -418,6 +444,10 @@ UNLISTED = [
     ),
     ("no gradient reaches", lambda *given: collected(*given).detach()),
     ("the output should be 0; yours is `7` throughout", lambda *given: filled(*given)),
+    (
+        "Row 4 of the result holds what belongs to query 0, masked with row 4",
+        lambda *given: slid(*given),
+    ),
     ("Everything is 0", lambda *given: collected(*given) * 0),
     ("handed|as it came", lambda *given: given[0]),
 ]
@@ -426,3 +456,18 @@ UNLISTED = [
 def filled(*given):
     some = given[6][:, 0].any(-1, keepdim=True)
     return torch.where(some, collected(*given), 7.0)
+
+
+def slid(x, w_q, w_k, w_v, w_o, h, allowed, rows):
+    """The queries of a later block are those of the block before."""
+    return written_in(
+        x,
+        w_q,
+        w_k,
+        w_v,
+        w_o,
+        h,
+        allowed,
+        rows,
+        pick=lambda q, s, e: q.roll(rows, 2)[:, :, s:e] if s else q[:, :, s:e],
+    )
