@@ -225,15 +225,22 @@ def _better_card(ours: object, theirs: object) -> object:
 
 
 def _better_bug(ours: object, theirs: object) -> object:
-    """Found, if either has found it, at the earlier time; otherwise what both know."""
-    if not isinstance(ours, dict) or not _is_bug("1", ours):
+    """Found, if either has found it, at the earlier time; looked up, if both have looked.
+
+    Of wrong names before two finds the fewer count, otherwise those of both.
+    """
+    if not _is_bug("1", ours) or not isinstance(ours, dict) or not isinstance(theirs, dict):
         return theirs
     found = [bug for bug in (ours, theirs) if bug.get("found")]
-    if not found:
-        wrong = list(dict.fromkeys([*ours.get("wrong", []), *theirs.get("wrong", [])]))
-        return {**theirs, **ours, "wrong": wrong, "shown": any(bug.get("shown") for bug in (ours, theirs))}
-    first = min(found, key=lambda bug: _moment(bug["found"]))
-    return {**theirs, **ours, **first}
+    names = [bug.get("wrong", []) for bug in (ours, theirs)]
+    wrong = min(names, key=len) if len(found) == 2 else list(dict.fromkeys(names[0] + names[1]))
+    both = {
+        **theirs,
+        **ours,
+        "wrong": wrong,
+        "shown": all(bug.get("shown") is True for bug in (ours, theirs)),
+    }
+    return both | {"found": min((bug["found"] for bug in found), key=_moment)} if found else both
 
 
 _BETTER: dict[str, Callable[[object, object], object]] = {

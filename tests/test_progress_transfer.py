@@ -172,7 +172,7 @@ def test_of_two_machines_the_better_is_kept(homes, monkeypatch) -> None:
         },
         "there": {
             "cards": {"x": card(1, "partly", 6), "y": card(2, "knew", 2), "z": card(1, "partly", 1)},
-            "bugs": {"1": bug(early, [], True), "2": bug("", ["q", "r"], True), "4": bug(late, [], False)},
+            "bugs": {"1": bug(early, [], True), "2": bug("", ["q", "r"], True), "4": bug(late, [], True)},
             "clock": run({"a": 60.0}, begun, 0.0),
         },
     }
@@ -193,8 +193,9 @@ def test_of_two_machines_the_better_is_kept(homes, monkeypatch) -> None:
             "z": (1, "partly", 1),
         }
         # Of bugs that both found the earlier moment counts, whatever its text sorts like.
-        assert bugs[1]["found"] == early and bugs[1]["shown"] and bugs[4]["found"] == late
-        assert sorted(bugs[2]["wrong"]) == ["p", "q", "r"] and bugs[2]["shown"]
+        assert bugs[1] == {"found": early, "wrong": [], "shown": False}
+        assert sorted(bugs[2]["wrong"]) == ["p", "q", "r"] and not bugs[2]["shown"]
+        assert bugs[4] == {"found": late, "wrong": [], "shown": True}
         # All stages are passed in one of the two records, so that the clock stands in both.
         assert runs == {begun: ({"a": 50.0, "b": 400.0}, False)}
         ends.append((cards, {number: (b["found"], sorted(b["wrong"])) for number, b in bugs.items()}))
