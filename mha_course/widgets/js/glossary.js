@@ -26,7 +26,7 @@ function render({ model, el }) {
     invites,
   );
   const search = textField({
-    label: "Look up", name: "search", value: "", placeholder: "a term, a symbol such as d_k, or 中文", maxLength: 60, rest: 60,
+    label: "Look up", name: "search", value: "", placeholder: "a term, d_k or 中文", maxLength: 60, rest: 60,
     onInput: () => list(),
   });
   search.input.type = "search";
