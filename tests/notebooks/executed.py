@@ -19,6 +19,8 @@ from mha_course.file_lock import file_lock
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 LESSONS = [path.stem for path in NOTEBOOKS]
 
+# The setting for a quick look that the README documents: fewer updates for what is trained live.
+SHORT_TRAINING = {"MHA_COURSE_STEPS": "300"}
 # Trainings that start by themselves and last: cell -> what stands there, and what is run instead.
 SHORTER = {
     "l12-learn": ("steps=600)", "steps=60, ramp=5, settle=10)"),
@@ -52,7 +54,7 @@ def run_by_itself(stem: str, session: Path, shorter: bool = False) -> NotebookNo
             folder = session / f"{kept.stem}-folder"
             folder.mkdir()
             with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("MHA_COURSE_HOME", str(folder / "my_course"))
+                _set(patch, folder)
                 client = NotebookClient(plain, timeout=600, resources=_started_in(folder), allow_errors=True)
                 client.execute()
             half = kept.with_suffix(".half")
@@ -68,7 +70,7 @@ class OneKernel:
         self._resources = _started_in(folder)
         self._client = NotebookClient(nbformat.v4.new_notebook(), timeout=600, resources=self._resources)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MHA_COURSE_HOME", str(folder / "my_course"))
+            _set(patch, folder)
             self._client.create_kernel_manager()
             self._client.start_new_kernel(cwd=str(folder))
             self._client.start_new_kernel_client()
@@ -88,6 +90,12 @@ class OneKernel:
         """End the kernel."""
         self._client.kc.stop_channels()
         run_sync(self._client.km.shutdown_kernel)(now=True)
+
+
+def _set(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """The environment of a kernel: a my_course/ of its own, and short trainings."""
+    for name, value in {"MHA_COURSE_HOME": str(folder / "my_course"), **SHORT_TRAINING}.items():
+        patch.setenv(name, value)
 
 
 def _started_in(folder: Path) -> dict[str, dict[str, str]]:
