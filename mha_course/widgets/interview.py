@@ -148,8 +148,11 @@ class Interview(CourseWidget):
 
     def _on_turned(self, change: Mapping) -> None:
         with _turns:
+            current = self._seen == self._table.version
             self._table.turned.add(str(change["new"]))
             self._table.version += 1
+            if current:  # this widget's own views know it already
+                self._seen = self._table.version
 
     def _on_typed(self, change: Mapping) -> None:
         deal, text = change["new"].get("deal"), change["new"].get("text")

@@ -114,12 +114,14 @@ function render({ model, el }) {
 
   function draw(header) {
     now = header;
-    busy = false;
-    root.classList.remove("is-busy");
+    // Another interview may have spoken in between: its news is no answer to what was asked here.
+    const settled = header.stamp >= model.get("stamp");
+    if (settled) busy = false;
+    root.classList.toggle("is-busy", busy);
     drawHead(header);
     const changed = turn();
     if (mine && changed) arrive(header);
-    mine = false;
+    if (settled) mine = false;
   }
 
   // A new card or the summary, asked for in this view: in sight, read out, and with the focus if it was inside.

@@ -43,7 +43,8 @@ function interviewBack({ model, card, typed, order }) {
         ? node("details", { class: "mha-interview-fold", "data-follow": true }, node("summary", { dir: "auto" }, node("span", { class: "mha-interview-label" }, "And then: "), ...markedText(further)), ...paragraphs([then]))
         : null,
     ),
-    part("evidence", "See it in the lessons", evidenceList(model, card.evidence)),
+    part("evidence", "See it in the lessons", evidenceList(model, card.evidence),
+      node("p", { class: "mha-note" }, "Where the cell has not run yet in your copy: Run → Run All Above Selected Cell, then run it.")),
     proofPart(card, order),
     node(
       "div",

@@ -19,8 +19,8 @@ function interviewSummary({ model, summary, filtered, topic, order, filter }) {
     { class: "mha-interview-card", "data-summary": true },
     heading(left ? `You stopped with ${cards(left)} left.` : "That was the last card of this sitting."),
     node("p", { class: "mha-interview-said", "data-first": true },
-      `Asked: ${cards(asked)}. At the first time you knew ${first.knew}, ${first.partly} in part, and missed ${first.missed}.`,
-      summary.open ? ` ${summary.open === 1 ? "One of them is" : `${summary.open} of them are`} still open; the next sitting begins with what you missed.` : ""),
+      `Asked: ${cards(asked)}. At first you knew ${first.knew}, knew ${first.partly} in part and missed ${first.missed}.`,
+      summary.open ? ` Still open: ${summary.open}. The next sitting begins with what you missed.` : ""),
     again.length
       ? node("section", { class: "mha-interview-part" },
         node("h5", { class: "mha-interview-label" }, "To read again"),
@@ -29,8 +29,14 @@ function interviewSummary({ model, summary, filtered, topic, order, filter }) {
             node("div", { class: "mha-interview-again-head" },
               node("span", { class: "mha-interview-again-question", dir: "auto" }, ...markedText(card.question)),
               node("span", { class: "mha-interview-before" }, card.known ? `${MARK_WORDS[card.mark]}, then known` : MARK_WORDS[card.mark])),
-            evidenceList(model, card.evidence)))))
+            readAgain(model, card.evidence)))))
       : node("p", { class: "mha-interview-said" }, "Nothing to read again."),
     node("div", { class: "mha-interview-foot" }, left ? button("go on", "Go on") : null, button("begin", "Begin a new sitting"), left ? null : wider),
   );
+}
+
+// Each section once, in one line; what is to be seen there is the link's title.
+function readAgain(model, evidence) {
+  const sections = [...new Map(evidence.map((place) => [place.label, place]).reverse()).values()].reverse();
+  return node("div", { class: "mha-interview-read" }, ...sections.flatMap((place, i) => (i ? [" · ", lessonLink(model, place)] : [lessonLink(model, place)])));
 }
