@@ -82,7 +82,7 @@ def test_every_name_with_a_year_stands_among_the_sources(number: str) -> None:
 
 # Where a source can be read: an arXiv number, a site, a journal with its volume, a venue or a publisher.
 _WHERE = re.compile(
-    r"arXiv:\d{4}\.\d{5}|\b[\w-]+\.(?:org|com|edu|pub|uci\.edu)\b|\b[A-Z]\w[\w ]* \d+:|YouTube"
+    r"arXiv:\d{4}\.\d{4,5}|\b[\w-]+\.(?:org|com|edu|pub|uci\.edu)\b|\b[A-Z]\w[\w ]* \d+:|YouTube"
 )
 _VENUES = ("AISTATS", "EUSIPCO", "LREC", "OSDI", "OpenAI", "Springer", "Oliver and Boyd")
 _SOURCE = re.compile(r"^- (?P<who>.+?), \*(?P<title>.+?)\*, (?P<year>\d{4}\b.*?): (?P<what>.+)\.$")
