@@ -65,7 +65,7 @@ def _inputs(g: Generator) -> list[Case]:
     return [
         case("where the last block is shorter", 2, 11, 3, 5, 4),
         case("where the last block is shorter", 3, 7, 2, 4, 5, [2, 7, 6]),
-        case("where `rows` divides n", 3, 10, 2, 4, 5),
+        case("where `rows` divides n", 5, 12, 2, 4, 3),
         case("with one row at a time", 2, 5, 3, 4, 1, [4, 3]),
         case("with all rows at once", 3, 5, 2, 4, 5),
         case("with more rows than there are", 2, 4, 3, 5, 7),
