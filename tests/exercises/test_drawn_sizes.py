@@ -76,6 +76,9 @@ NEEDS_MORE = {
     "average_of_targets": {"always-halved"},
     "head_size": {m.id for m in EXERCISES["head_size"].mistakes if "impossible" in m.id}
     | {"silently-floored", "rounded", "rounded-up"},
+    # Queries with nothing to attend to come in the check only.
+    "whole_attention": {m.id for m in EXERCISES["whole_attention"].mistakes if "empt" in m.id},
+    "frugal_attention": {"empty-rows-nan", "empty-rows-uniform"},
 }
 
 
