@@ -69,7 +69,9 @@ def test_without_a_folder_it_is_shown_and_says_so(home: Path) -> None:
     assert "can't be written" in repr(note) and "⚠" in note._repr_html_() and "<a " not in note._repr_html_()
 
 
-@pytest.mark.parametrize("name", [None, 3, ["Ada"], b"Ada", object(), certificate], ids=lambda name: type(name).__name__)
+@pytest.mark.parametrize(
+    "name", [None, 3, ["Ada"], b"Ada", object(), certificate], ids=lambda name: type(name).__name__
+)
 @pytest.mark.usefixtures("undrawn")
 def test_a_name_that_is_no_text_gets_a_sentence(name: object, home: Path) -> None:
     note = certificate(name)
