@@ -123,7 +123,7 @@ EXERCISES = (
         title="Who may look",
         prompt=(
             "Who may look at whom, in one mask. `lengths` is a tensor `(b,)`, the number of real words of "
-            "each sentence; behind them stands padding, up to `n`. A word sees itself and earlier words, and "
+            "each sentence; after them stands padding, up to `n`. A word sees itself and earlier words, and "
             "nobody sees padding. In a sentence of length 0 there is nothing to see. Return `(b, 1, n, n)`, "
             "boolean, True = may attend; query down, key along."
         ),
