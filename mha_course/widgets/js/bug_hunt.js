@@ -46,7 +46,8 @@ function render({ model, el }) {
   const link = connect(model, root, ["number", "ran"], draw, () => row.choose(model.get("number")));
   const stopTheme = watchTheme(root, (now) => {
     theme = now;
-    evidence.draw(model.get("answer"), theme);
+    const answer = model.get("answer");
+    if (answer.serial !== undefined) evidence.draw(answer, theme);
   });
   link.draw();
 
