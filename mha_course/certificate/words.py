@@ -9,7 +9,7 @@ from mha_course.progress_clock import Run, in_minutes
 TITLE = "Multi-head attention, built step by step"
 KIND = "A record of work"
 KEY = "One square an exercise, one dot a question; filled when it is done."
-CLOCK = "from scratch, against the clock"
+CLOCK = "from scratch, timed"
 WHAT_IT_IS = (
     "The course kept this record on the learner’s own machine. The exercises were judged by checks that ran "
     "there; which cards of the interview were known is the learner’s own word.",
