@@ -48,7 +48,7 @@ def test_block() -> None:
     assert "mean cosine of 1.00, with the path about 0.76" in told("residual-path")
     around, without = shown("tokens_stay_apart_by_the_residual_path")
     assert without == pytest.approx(1, abs=0.005) and around == pytest.approx(0.76, abs=0.03)
-    assert "misses one row in ten behind a LayerNorm" in told("layer-norm-axis")
+    assert "misses one row in ten after a LayerNorm" in told("layer-norm-axis")
     places = positions.sinusoidal_encoding(12, 64, dtype=torch.float64)
     w_q, w_k = position_head.position_head(-1, 8.0, 64)
     right = []
