@@ -8,7 +8,6 @@ are kept, so a clock goes on while no kernel runs. Standard library only.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -64,12 +63,15 @@ class Run:
         """Seconds on the clock at that moment (now, when left out); never backwards past what was counted."""
         if self.since is None:
             return self.counted
-        return self.counted + max(0.0, ((at or _now()) - self.since).total_seconds())
+        counted = self.counted + max(0.0, ((at or _now()) - self.since).total_seconds())
+        # The machine's clock may have been set back since a stage was passed.
+        return max(counted, self.seconds)
 
     def splits(self) -> list[tuple[str, float, float]]:
         """For each passed stage, in the order of passing: its name, seconds on the clock, seconds it took."""
         found, before = [], 0.0
-        for name, at in sorted(self.passed.items(), key=lambda item: item[1]):
+        in_order = sorted(self.passed.items(), key=lambda item: (item[1], self.stages.index(item[0])))
+        for name, at in in_order:
             found.append((name, at, at - before))
             before = at
         return found
@@ -107,7 +109,9 @@ def start(lesson: str, stages: Sequence[str], minutes: int) -> str | None:
         for run in _of(kept, lesson):
             if run not in best:
                 del kept[run.key]
-        key = now
+        # The run that was begun last is the present one, even if the machine's clock was set back since.
+        before = (run.began + timedelta(microseconds=1) for run in _of(kept, lesson))
+        key = max(now, *before, now)
         while key.isoformat() in kept:
             key += timedelta(microseconds=1)
         kept[key.isoformat()] = entry
@@ -263,7 +267,7 @@ def _is_count(value: object, most: int) -> bool:
 
 def _is_seconds(value: object) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and math.isfinite(value) and 0 <= value <= _LONGEST_SECONDS
+    return number and 0 <= value <= _LONGEST_SECONDS  # NaN is neither
 
 
 def _moment(when: object) -> datetime | None:

@@ -54,6 +54,10 @@ def change(file: str, section: str, update: Change) -> str | None:
             _trouble = _unwritten(file, "another notebook is writing there")
         except OSError as error:
             _trouble = _unwritten(file, error.strerror or type(error).__name__)
+        except BaseException:
+            # A change that fails by itself, or is interrupted, is not tried again at every later read.
+            _waiting[file] = [step for step in waiting if step[1] is not update]
+            raise
         return _trouble
 
 

@@ -255,3 +255,19 @@ def test_a_folder_in_the_files_place_is_a_sentence(home: Path) -> None:
     assert "until the notebook is closed" in progress.mark_solved("split_heads")
     assert list(progress.solved()) == ["split_heads"]
     assert "can't be read" in progress.unreadable()[0]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_change_that_fails_by_itself_is_made_once_and_never_again(
+    error: type[BaseException], home: Path
+) -> None:
+    progress.mark_solved("split_heads")
+
+    def update(kept: dict) -> None:
+        raise error
+
+    with pytest.raises(error):
+        record_file.change("progress.json", "cards", update)
+    assert list(progress.solved()) == ["split_heads"]
+    assert progress.mark_solved("merge_heads") is None
+    assert set(progress.solved()) == {"split_heads", "merge_heads"}

@@ -148,6 +148,24 @@ def test_a_clock_that_was_set_back_never_counts_backwards(watch: Watch) -> None:
     assert progress_clock.current("16").passed == {"mask": 0.0}
 
 
+def test_a_clock_that_was_set_back_shows_no_less_than_was_passed_and_a_new_run_is_the_present_one(
+    watch: Watch,
+) -> None:
+    progress_clock.start("16", STAGES, 45)
+    watch.wait(minutes=20)
+    progress_clock.note_pass("mask")
+    watch.wait(days=-3)
+    assert progress_clock.current("16").elapsed() == 20 * 60
+    progress_clock.note_pass("layer")
+    assert [name for name, _, _ in progress_clock.current("16").splits()] == ["mask", "layer"]
+    progress_clock.start("16", STAGES, 30)
+    assert progress_clock.current("16").minutes == 30 and progress_clock.current("16").running
+    watch.wait(minutes=2)
+    assert progress_clock.current("16").elapsed() == 120
+    progress_clock.note_pass("mask")
+    assert progress_clock.current("16").passed == {"mask": 120.0}
+
+
 def test_summer_time_is_no_hour_on_the_clock(home: Path) -> None:
     home.mkdir()
     key = "2031-10-26T02:30:00+02:00"
@@ -193,6 +211,7 @@ SOUND = {
         {"counted": -1},
         {"counted": 1e300},
         {"counted": True},
+        pytest.param({"counted": 10**400}, id="a number of 401 digits"),
         {"breaks": "many"},
         {"breaks": -1},
         {"passed": []},
