@@ -62,7 +62,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setattr(record_file, "_waiting", {})
     monkeypatch.setattr(record_file, "_trouble", None)
     monkeypatch.setattr(interview, "_tables", {})
-    monkeypatch.setattr(proof, "_PROOFS", {f.__name__: f for f in (sums_to_one, never_holds, breaks)})
+    own = {function.__name__: function for function in (sums_to_one, never_holds, breaks)}
+    monkeypatch.setattr(proof, "_PROOFS", {**proof.all_proofs(), **own})
     yield tmp_path / "my_course"
 
 
@@ -300,6 +301,20 @@ def test_an_unknown_topic_is_refused_with_the_nearest(topic: object) -> None:
     assert topic_named("topic 0", ["Topic 0"]) == "Topic 0"
 
 
+def test_every_card_of_the_course_is_dealt_whole_and_in_order() -> None:
+    widget, came = Interview(), []
+    while (card := widget.answer["card"]) is not None:
+        came.append(card["question"])
+        told = widget.cards[card["deal"].split("#")[0]]
+        assert card["code"].startswith(f"def {told.proof}() -> Shown:")
+        assert [link["cell"] for link in card["evidence"]] == [one.cell for one in told.evidence]
+        mark(widget, "knew")
+    assert came == [card.question for card in interview.all_cards().values()] and len(came) >= 30
+    assert [each["knew"] for each in widget.answer["topics"]] == [
+        each["of"] for each in widget.answer["topics"]
+    ]
+
+
 def test_an_empty_deck_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one card"):
         Interview(cards={})
@@ -338,7 +353,7 @@ def test_two_threads_at_two_widgets_end_and_lose_nothing() -> None:
 
 @pytest.mark.parametrize(("value", "words"), [
     (True, "yes"), (False, "no"), (-12345, "−12,345"), (0, "0"), (0.5, "0.5"), (2 / 3, "0.6667"),
-    (1234.5678, "1,235"), (12.0, "12"), (-0.012345, "−0.01235"), (3.2e-7, "3.2 · 10^−7"), (4.0e9, "4 · 10^9"),
+    (1234.5678, "1,235"), (12.0, "12"), (-0.012345, "−0.01235"), (3.2e-7, "3.2 · 10⁻⁷"), (4.0e9, "4 · 10⁹"),
     (float("nan"), "NaN"), (float("inf"), "∞"), (float("-inf"), "−∞"),
     ("a\x00b", "a\N{REPLACEMENT CHARACTER}b"),
     (torch.tensor(0.25), "0.25"), ((2, 3, 5), "(2, 3, 5)"), (99999.7, "100,000"),

@@ -11,6 +11,9 @@ from mha_course.text.readable import readable
 
 MINUS = "\N{MINUS SIGN}"
 
+# Digits and minus of a power of ten.
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def number_in_words(value: object) -> str:
     """A number as a reader takes it in: thousands apart, four digits of a fraction, a true minus."""
@@ -34,7 +37,7 @@ def number_in_words(value: object) -> str:
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         digits, power = f"{number:.2e}".split("e")
-        text = f"{digits.rstrip('0').rstrip('.')} · 10^{int(power)}"
+        text = f"{digits.rstrip('0').rstrip('.')} · 10{str(int(power)).translate(_RAISED)}"
     return text.replace("-", MINUS)
 
 

@@ -40,6 +40,9 @@ function render({ model, el }) {
     node("div", { class: "mha-computing" }, "computing"),
   );
 
+  // Until the first answer nobody knows which of them are wanted.
+  for (const part of [stop, goOn, trouble]) show(part, false);
+
   function elapsed() {
     const run = found.run;
     if (!run) return 0;

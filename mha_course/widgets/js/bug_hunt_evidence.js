@@ -89,7 +89,7 @@ function evidenceList({ tips, does }) {
       element.replaceChildren(
         ...(list.length
           ? list.map((one) => entry(one, answer.number, theme))
-          : [box("empty", "No evidence yet", `Suspect ${answer.number} waits. Each probe measures it and, beside it, the sound layer with the same weights. “Blocked keys” is a good first one.`)]),
+          : [box("empty", "No evidence yet", `Suspect ${answer.number} waits. Each probe measures it and, beside it, the sound layer with the same weights. A probe that finds nothing rules some names out, too.`)]),
       );
     },
   };
