@@ -7,7 +7,7 @@ import re
 import threading
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import traitlets
@@ -140,7 +140,7 @@ class Interview(CourseWidget):
         table.version += 1
 
     @staticmethod
-    def _kept(change: object) -> str:
+    def _kept(change: Callable[[], str | None]) -> str:
         try:
             return change() or ""
         except (OSError, ValueError) as problem:

@@ -96,16 +96,19 @@ def test_a_sitting_by_keys_alone_brings_back_what_was_missed(page: LabPage) -> N
     # Typing: blanks and digits are text.
     own = first.locator("[data-own]")
     own.focus()
-    keys.type("1 or 2 heads, 3 at most ")
+    keys.type("1 or 2 heads,")
+    keys.press("Shift+Enter")
+    keys.type("3 at most ")
     keys.insert_text(HOSTILE)
-    expect(own).to_have_value("1 or 2 heads, 3 at most " + HOSTILE)
+    words = "1 or 2 heads,\n3 at most " + HOSTILE
+    expect(own).to_have_value(words)
     keys.press("Tab")
     expect(first.locator("[data-show]")).to_be_focused()
     keys.press("Space")
     answer = first.locator("[data-answer]")
     expect(answer).to_be_focused()
     expect(answer).to_contain_text(f"Answer 0. {HOSTILE.replace('`', '')}")
-    expect(first.locator(".is-own.mha-interview-said")).to_have_text("1 or 2 heads, 3 at most " + HOSTILE)
+    expect(first.locator(".is-own.mha-interview-said")).to_have_text(words)
 
     # Missed, then known thrice: the missed one is the fifth, asked anew and with an empty field.
     keys.press("1")

@@ -185,6 +185,8 @@ function render({ model, el }) {
     const area = node("textarea", { class: "mha-interview-text", id: freshId("own"), rows: 3, maxlength: 4000, dir: "auto", placeholder: "A few words will do. They stay in this widget.", "data-own": true });
     area.value = typed(card);
     area.addEventListener("input", () => type(area.value));
+    // Shift+Enter would run the cell; here keys belong to the text.
+    area.addEventListener("keydown", (event) => event.stopPropagation());
     return node(
       "div",
       { class: "mha-interview-card" },
