@@ -35,15 +35,18 @@ class Measured:
     """What one call took.
 
     products: matrix products that PyTorch was asked for. steps: everything that it was asked for and that
-    computes, views left out. largest: the largest tensor of floats that was made, None without any.
-    peak: the most floats, beside the arguments, that were kept at once. queries_of_fused: for each call of
-    PyTorch's own attention the number of queries that it was given.
+    computes, views left out. largest: the largest tensor of floats that was made, None without any; complex
+    numbers count as floats. largest_product: the largest that a matrix product gave. peak: the most floats,
+    beside the arguments, that were kept at once. masks: the shapes of all boolean tensors, views as well.
+    queries_of_fused: for each call of PyTorch's own attention the number of queries that it was given.
     """
 
     products: int = 0
     steps: int = 0
     largest: Made | None = None
+    largest_product: Made | None = None
     peak: int = 0
+    masks: frozenset[tuple[int, ...]] = frozenset()
     queries_of_fused: tuple[int, ...] = ()
 
 
@@ -80,15 +83,16 @@ class _Scale(TorchDispatchMode):
         name = func._schema.name.partition("::")[2]
         now = self.measured
         fresh = [tensor for tensor in _tensors((result,)) if self._is_new(tensor)]
-        floats = [Made(name, tuple(tensor.shape)) for tensor in fresh if tensor.is_floating_point()]
-        largest = max(
-            [made for made in (now.largest, *floats) if made], key=lambda m: m.numbers, default=None
-        )
+        floats = [Made(name, tuple(tensor.shape)) for tensor in fresh if _holds_floats(tensor)]
+        made = [tensor for tensor in _tensors((result,)) if tensor.dtype == torch.bool]
+        product = name in _PRODUCTS
         self.measured = Measured(
-            now.products + (name in _PRODUCTS),
+            now.products + product,
             now.steps + bool(fresh),
-            largest,
+            _larger(now.largest, *floats),
+            _larger(now.largest_product, *(floats if product else ())),
             max(now.peak, self._floats_alive()),
+            now.masks.union(tuple(tensor.shape) for tensor in made),
             now.queries_of_fused + self._queries(name, args),
         )
         return result
@@ -100,7 +104,7 @@ class _Scale(TorchDispatchMode):
         known = self._alive.get(place)
         if place in self._given or (known is not None and not known[0].expired()):
             return False
-        count = storage.nbytes() // tensor.element_size() if tensor.is_floating_point() else 0
+        count = storage.nbytes() // tensor.element_size() if _holds_floats(tensor) else 0
         self._alive[place] = (StorageWeakRef(storage), count)
         return True
 
@@ -113,6 +117,14 @@ class _Scale(TorchDispatchMode):
         if name.startswith(_FUSED) and "backward" not in name and args and isinstance(args[0], Tensor):
             return (args[0].shape[-2],)
         return ()
+
+
+def _holds_floats(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def _larger(*made: Made | None) -> Made | None:
+    return max((one for one in made if one), key=lambda one: one.numbers, default=None)
 
 
 def _tensors(parts: Any) -> Iterator[Tensor]:

@@ -13,6 +13,7 @@ from mha_course.exercises.judging import prepared
 from mha_course.exercises.reading.at_once import loop_remark
 from mha_course.exercises.unchanged import frozen, unchanged
 from tests.exercises.written import encoder_block as block
+from tests.exercises.written import frugal_attention as frugal
 from tests.exercises.written import whole_attention as whole
 
 
@@ -81,3 +82,11 @@ def test_gradients_of_a_special_case_decide_where_they_are_asked_for() -> None:
     hidden = whole.with_rows(hide=lambda s, m: s + m.log(), late=lambda w, m: whole.tidy(w))
     verdict = check("whole_attention", hidden)
     assert verdict.diagnosis == "nan-gradients" and "Where queries may attend to nothing" in verdict.witness
+
+
+def test_keys_in_blocks_pass_with_a_remark_and_queries_without() -> None:
+    by_keys = check("frugal_attention", frugal.by_keys)
+    assert by_keys.passed and "keys are cut here, not queries" in by_keys.message
+    for fn in (frugal.chunked, frugal.collected, frugal.by_a_function, frugal.rows_of_the_whole):
+        verdict = check("frugal_attention", fn)
+        assert verdict.passed and verdict.remarks == (), verdict

@@ -17,8 +17,9 @@ from tests.exercises.written.examined.strange_12 import STRANGE as IN_12
 from tests.exercises.written.examined.strange_13 import STRANGE as IN_13
 from tests.exercises.written.examined.strange_14 import STRANGE as IN_14
 from tests.exercises.written.examined.strange_15 import STRANGE as IN_15
+from tests.exercises.written.examined.strange_16 import STRANGE as IN_16
 
-ALL = {**IN_08, **IN_09, **IN_10, **IN_12, **IN_13, **IN_14, **IN_15}
+ALL = {**IN_08, **IN_09, **IN_10, **IN_12, **IN_13, **IN_14, **IN_15, **IN_16}
 
 
 @pytest.fixture(autouse=True)
@@ -40,5 +41,5 @@ def test_strange_answers_are_told_something(name: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(ALL) == 42
-    assert sum(map(len, ALL.values())) >= 630
+    assert len(ALL) == 46
+    assert sum(map(len, ALL.values())) >= 690

@@ -158,8 +158,12 @@ _EMPTY: tuple[tuple[str, Any, str, str], ...] = (
     ),
 )
 
-# With a mask in every call, and rows that may be empty, these stop with an error or are one with others.
-_LEFT_OUT = {"causal", "mask-infinity-after-softmax", "heads-not-moved", "heads-moved-at-the-end-only"}
+# With a mask in every call, and rows that may be empty, these stop with an error or are one with others; the
+# last one gives numbers around 1e9, of which too few digits are left to know them by.
+_LEFT_OUT = {
+    *("causal", "mask-infinity-after-softmax", "heads-not-moved", "heads-moved-at-the-end-only"),
+    "mask-large-after-softmax",
+}
 
 WHOLE_MISTAKES = (
     *(Mistake(*entry) for entry in _EMPTY),

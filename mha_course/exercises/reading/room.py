@@ -20,12 +20,20 @@ LIMIT = B * H * ROWS * N
 _WHEN = f"With b={B}, n={N}, h={H}, d_model={H * D_K} and rows={ROWS}"
 _LOOK = "which tensors are made for all queries, before the blocks are cut or beside them."
 
+_KEYS_CUT = (
+    "One remark: keys are cut here, not queries, so that all queries have some of their scores at once. That "
+    "takes as little room and is what fused kernels do; asked for were blocks of queries, whose rows are "
+    "whole and need no sums carried along."
+)
+
 
 def scores_at_once(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding | None, str]:
     """What keeps right numbers from passing: more scores at once than asked for; and a remark."""
     took = measure(fn, _arguments())
     if took is None:
         return None, f"One remark: {_WHEN} it stops with an error, so that its tensors could not be measured."
+    if took.largest is None:
+        return None, "One remark: none of its tensors could be seen, so that their size is not measured."
     fused = max(took.queries_of_fused, default=0)
     if fused > ROWS:
         says = (
@@ -34,6 +42,8 @@ def scores_at_once(evidence: Evidence, fn: Callable[..., Any]) -> tuple[Finding 
         )
         return Finding("rows-left-out", says, f"{_WHEN} it gets {fused} queries at once.", _LOOK), ""
     finding = _too_large(took) or _kept_too_long(took)
+    if finding is None and _keys_are_cut(took):
+        return None, _KEYS_CUT
     remark = ""
     if finding is None and fused:
         remark = (
@@ -52,6 +62,14 @@ def _too_large(took: Measured) -> Finding | None:
         f"{largest.numbers:,} numbers."
     )
     start = "The output is right, but it takes too much room."
+    product = took.largest_product
+    if largest.numbers % (N * N) == 0 and (product is None or product.numbers <= LIMIT):
+        says = (
+            f"{start} No scores are too large, but another tensor of floats has a number for every query and "
+            "every key, as `allowed` has once it is turned into numbers. Cut `allowed` first, then turn the "
+            "part into numbers."
+        )
+        return Finding("floats-for-all-pairs", says, seen, "what is made of `allowed` in front of the loop.")
     if largest.numbers % (N * N) == 0:
         maps = largest.numbers // (N * N)
         whose = {
@@ -71,6 +89,12 @@ def _too_large(took: Measured) -> Finding | None:
         return Finding("blocks-too-large", says, seen, "where a block ends.")
     says = f"{start} A tensor is made that holds more than the scores of `rows` queries."
     return Finding("too-large", says, seen, _LOOK)
+
+
+def _keys_are_cut(took: Measured) -> bool:
+    """Whether the mask is cut along its keys, and nowhere along its queries."""
+    ends = {shape[-2:] for shape in took.masks if len(shape) > 1}
+    return any(q == N and 1 < k <= ROWS for q, k in ends) and not any(1 < q <= ROWS for q, _ in ends)
 
 
 def _kept_too_long(took: Measured) -> Finding | None:

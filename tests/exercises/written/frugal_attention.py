@@ -423,7 +423,42 @@ def cut_afterwards(x, w_q, w_k, w_v, w_o, h, allowed, rows):
     return torch.cat(z, 2).transpose(1, 2).flatten(2) @ w_o
 
 
+def by_keys(x, w_q, w_k, w_v, w_o, h, allowed, rows):
+    """Blocks of keys, with the sums carried along: right, though queries were to be cut."""
+    q, k, v = (heads_of(x, w, h) for w in (w_q, w_k, w_v))
+    top, total, mixed = torch.full_like(q[..., :1], -1e30), torch.zeros_like(q[..., :1]), torch.zeros_like(q)
+    for s, e in ends(x.shape[1], rows):
+        m = allowed[..., s:e]
+        scores = (q @ k[:, :, s:e].mT / q.shape[-1] ** 0.5).masked_fill(~m, -1e30)
+        now = torch.maximum(top, scores.amax(-1, keepdim=True))
+        powers, fade = (scores - now).exp() * m, (top - now).exp()
+        total, mixed, top = (
+            total * fade + powers.sum(-1, keepdim=True),
+            mixed * fade + powers @ v[:, :, s:e],
+            now,
+        )
+    return (mixed / total.masked_fill(total == 0, 1)).transpose(1, 2).flatten(2) @ w_o
+
+
+RIGHT.append(by_keys)
+
+
+def float_mask_first(x, w_q, w_k, w_v, w_o, h, allowed, rows):
+    bias = torch.zeros(allowed.shape, dtype=x.dtype).masked_fill(~allowed, -1e30)
+    soft = lambda s, m: (s + m).softmax(-1) * (m == 0)  # noqa: E731 - a step of the bench
+    return collected(x, w_q, w_k, w_v, w_o, h, bias, rows, soft=soft)
+
+
+def complex_scores(x, w_q, w_k, w_v, w_o, h, allowed, rows):
+    q, k, v = (heads_of(x, w, h) for w in (w_q, w_k, w_v))
+    scores = q.to(torch.complex64) @ k.mT.to(torch.complex64) / q.shape[-1] ** 0.5
+    z = [zero_safe(scores[:, :, s:e].real, allowed[:, :, s:e]) @ v for s, e in ends(x.shape[1], rows)]
+    return torch.cat(z, 2).transpose(1, 2).flatten(2) @ w_o
+
+
 UNLISTED = [
+    ("No scores are too large, but another tensor of floats", float_mask_first),
+    ("in all heads, are made at once", complex_scores),
     ("in all heads, are made at once", all_at_once(whole.exponentials)),
     ("in all heads, are made at once", cut_afterwards),
     ("are made at once, one head after the other", all_at_once(whole.summed)),

@@ -255,6 +255,7 @@ EMPTY += [("tiny-denominator", tiny), ("tiny-denominator", loop_with(soft=tiny_i
 
 # In lesson 07 some calls have no mask, and none has a row of nothing: there these are told otherwise.
 ELSEWHERE = {
+    "mask-large-after-softmax",
     "mask-infinity-after-softmax",
     "heads-not-moved",
     "heads-moved-at-the-end-only",
