@@ -254,6 +254,7 @@ def test_two_views_two_widgets_and_a_cell_that_is_run_again(page: LabPage) -> No
     twin.locator("[data-control=topic]").select_option("Topic 0")
     expect(first.locator("[data-control=topic]")).to_have_value("Topic 0")
     first.locator("[data-own]").fill("half a thought")
+    question(first).click()
     page.page.wait_for_timeout(500)
     page.run_cell(3)
     again = widget(page)
