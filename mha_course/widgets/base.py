@@ -91,6 +91,12 @@ class CourseWidget(anywidget.AnyWidget):
         self.observe(self._on_setting, names=[*self.settings, "stamp"])
         self.refresh()
 
+    def open(self) -> None:
+        """Tell the front end of the widget, its first answer with it: no view is ever drawn without one."""
+        if self._serial == 0:
+            self.refresh()
+        super().open()
+
     def compute(self) -> tuple[Mapping[str, object], bytes]:
         """The answer to the present settings: a JSON-like mapping and the bytes of its arrays."""
         raise NotImplementedError
