@@ -76,6 +76,11 @@ class _Scale(TorchDispatchMode):
         self._kept = given
         self._alive: dict[int, tuple[StorageWeakRef, int]] = {}
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: to be kept from PyTorch's compiler it would first be loaded, which takes seconds."""
+        return False
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:

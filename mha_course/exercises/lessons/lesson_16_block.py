@@ -58,10 +58,14 @@ def _inputs(g: Generator) -> list[Case]:
     ) -> Case:
         dtype = torch.float64 if label == "in float64" else torch.float32
         d_model = h * d_k
-        x = 2 * draw(g, b, n, d_model, dtype=dtype) + 1
+        # Where all numbers of a token are near each other, it shows where the 1e-5 of a LayerNorm stands.
+        small = 0.003 if label == "with very small numbers" else 1.0
+        x = small * (2 * draw(g, b, n, d_model, dtype=dtype) + 1)
         allowed = drawn_allowed(g, b, n, True) if lengths is None else allowed_keys(torch.tensor(lengths), n)
         sizes = {"b": b, "n": n, "d_model": d_model, "h": h} | ({"d_k": d_k} if h > 1 else {})
-        given = (x, drawn_parts(g, d_model, d_ff, dtype), h, allowed)
+        parts = drawn_parts(g, d_model, d_ff, dtype)
+        parts["w_o"] *= small
+        given = (x, parts, h, allowed)
         return Case(label, given, sizes | {"d_ff": d_ff}, **options)
 
     return [
@@ -69,6 +73,7 @@ def _inputs(g: Generator) -> list[Case]:
         case("with padding and order", 3, 7, 2, 4, 19, [2, 7, 5]),
         case("with one head", 2, 5, 1, 6, 13, [3, 5]),
         case("with one sentence", 1, 4, 3, 5, 7, [3]),
+        case("with very small numbers", 2, 6, 2, 5, 13, [6, 4]),
         case("where queries may attend to nothing", 3, 5, 2, 4, 11, None, edge=True),
         case("in float64", 2, 5, 3, 4, 17, [4, 3], required=False),
     ]

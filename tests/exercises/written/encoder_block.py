@@ -215,7 +215,12 @@ def no_mean(z, d, gain, bias):
     return F.rms_norm(z, d, gain, 1e-5) + bias
 
 
+def outside_the_root(z, d, gain, bias):
+    return (z - z.mean(-1, True)) / (z.std(-1, unbiased=False, keepdim=True) + 1e-5) * gain + bias
+
+
 UNLISTED = [
+    ("LayerNorm before the.*outside the root", by_torch(right, norm=outside_the_root)),
     ("(?s)attention.*mask", by_torch(right, hide=no_mask)),
     ("(?s)attention.*mask", by_torch(right, hide=reversed_mask)),
     ("(?s)attention.*(root|scale|divided)", by_torch(right, hide=not_scaled)),
