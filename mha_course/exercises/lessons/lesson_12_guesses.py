@@ -82,8 +82,8 @@ EXERCISES = (
         prompt=(
             "`heads` is `(b, h, n, d_v)`, and `slopes` has the same shape: the gradient of each sentence's "
             "loss at each of these numbers. The slope of a factor in front of a head is the sum of head "
-            "times slope over the tokens and features of one sentence. Return the mean of its absolute value over "
-            "the sentences, for each head: `(h,)`."
+            "times slope over the tokens and features of one sentence. Return the mean of its absolute value "
+            "over the sentences, for each head: `(h,)`."
         ),
         signature="head_importance(heads, slopes) -> importance",
         reference=head_importance,
