@@ -88,6 +88,8 @@ def test_sizes_differ_from_one_another_and_fit_the_arguments(name: str) -> None:
         sizes = dict(case.sizes)
         if sizes.get("h") == 1:
             sizes.pop("d_k", None)  # with one head d_k is d_model
+        if case.label == "with all rows at once":
+            sizes.pop("rows")  # it is n there
         assert len(set(sizes.values())) == len(sizes), case.label
         shapes = {s for a in case.arguments if isinstance(a, torch.Tensor) for s in a.shape}
         made = {a * b for a in sizes.values() for b in sizes.values()}
