@@ -7,9 +7,6 @@
 // While a question is under way JupyterLab holds the next one back and keeps only the latest of it.
 // After SILENT_AFTER ms without an answer (the kernel was restarted, say) a note stands below the picture.
 const SILENT_AFTER = 6000;
-// On a page that is very busy (Run All of a long lesson) the first answer can get lost on its way: if there is none
-// after FIRST_AFTER ms, it is asked for, quietly.
-const FIRST_AFTER = 3000;
 
 function connect(model, root, settings, onAnswer, onSettings = () => {}) {
   let drawn = -1;
@@ -39,13 +36,6 @@ function connect(model, root, settings, onAnswer, onSettings = () => {}) {
     if (onScreen) markDrawn(root, header);
   };
   const moved = () => onSettings();
-  const askForTheFirst = () => {
-    const header = model.get("answer");
-    if (header && header.serial !== undefined) return;
-    model.set("stamp", model.get("stamp") + 1);
-    model.save_changes();
-  };
-  const first = setTimeout(askForTheFirst, FIRST_AFTER);
   model.on("change:answer", draw);
   for (const name of settings) model.on(`change:${name}`, moved);
   return {
@@ -61,7 +51,6 @@ function connect(model, root, settings, onAnswer, onSettings = () => {}) {
     draw,
     stop() {
       patient();
-      clearTimeout(first);
       model.off("change:answer", draw);
       for (const name of settings) model.off(`change:${name}`, moved);
     },
