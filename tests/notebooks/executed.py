@@ -28,6 +28,9 @@ SHORTER = {
     "l15-live": ("DigitSetting()", "DigitSetting(steps=60)"),
 }
 
+# IPython keeps 1,000 results (Out[1], _1, ...) and warns when it drops some; four rounds of lessons have more.
+MANY_RESULTS = "--InteractiveShell.cache_size=100000"
+
 
 def lesson(stem: str, shorter: bool = False) -> NotebookNode:
     """A lesson as it is handed out. shorter: with the trainings of `SHORTER` cut down."""
@@ -72,7 +75,7 @@ class OneKernel:
         with pytest.MonkeyPatch.context() as patch:
             _set(patch, folder)
             self._client.create_kernel_manager()
-            self._client.start_new_kernel(cwd=str(folder))
+            self._client.start_new_kernel(cwd=str(folder), extra_arguments=[MANY_RESULTS])
             self._client.start_new_kernel_client()
 
     def run(self, notebook: NotebookNode) -> NotebookNode:
