@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the ground up. A module may import from its own floor or from floors below.
 FLOORS = [
-    {"data_files", "theme", "workspace", "launcher", "environment", "sizes"}
+    {"data_files", "theme", "workspace", "launcher", "environment", "sizes", "own_chance"}
     | {"file_lock", "record_file", "progress", "progress_transfer", "lesson_places"}
     | {"progress_cards", "progress_bugs", "progress_clock"},
     {"text"},

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from mha_course.layers import MultiHeadAttention
+from mha_course.own_chance import OwnChance
 from mha_course.sizes import check_number, check_sizes, is_whole_number
 from mha_course.variants.collaborative import CollaborativeHeads, starting_mixing
 from mha_course.variants.composable import DynamicallyComposableHeads
@@ -278,10 +279,8 @@ NAMES = tuple(_MAKE)
 
 def _drawn(make: Callable[[], MultiHeadAttention], g: torch.Generator) -> MultiHeadAttention:
     """A layer in float64 whose projections are drawn from g; what else it has is left to be set."""
-    # On the meta device the layer's own initialisation draws no random numbers.
-    with torch.device("meta"):
-        layer = make()
-    layer = layer.double().to_empty(device="cpu")
+    with OwnChance(torch.Generator()):
+        layer = make().double()
     for projection in (layer.w_q, layer.w_k, layer.w_v, layer.w_o):
         # Scores of size 1 or so: with Xavier's numbers every map of such a small layer is nearly uniform.
         nn.init.xavier_uniform_(projection.weight, gain=1.5, generator=g)

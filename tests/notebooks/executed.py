@@ -28,7 +28,7 @@ SHORTER = {
     "l15-live": ("DigitSetting()", "DigitSetting(steps=60)"),
 }
 
-# IPython keeps 1,000 results (Out[1], _1, ...) and warns when it drops some; four rounds of lessons have more.
+# IPython keeps 1,000 results (Out[1], _1, ...) and warns when it drops some; four rounds make more than that.
 MANY_RESULTS = "--InteractiveShell.cache_size=100000"
 
 
