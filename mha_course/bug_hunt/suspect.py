@@ -100,8 +100,14 @@ class Suspect(nn.Module):
         other.load_state_dict(self.state_dict())
         return other.train(self.training)
 
+    def __copy__(self) -> Suspect:
+        return self.like()
+
     def __deepcopy__(self, memo: dict) -> Suspect:
         return self.like()
+
+    def __reduce__(self) -> str:
+        raise TypeError("A suspect is not written to a file: suspect(number, …) makes the same one again.")
 
     def __repr__(self) -> str:
         name = "A sound layer" if self.number is None else f"Suspect {self.number}"

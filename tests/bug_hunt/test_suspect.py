@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import traceback
+from pathlib import Path
 
 import pytest
 import torch
@@ -107,9 +109,16 @@ def test_modes_dtypes_and_copies() -> None:
     assert layer(x.half()).dtype == torch.float16 and "float16" in repr(layer)
     with torch.no_grad():
         layer.w_q.weight.mul_(2)
-    for other in (copy.deepcopy(layer), layer.like(h=2), layer.sound()):
+    for other in (copy.deepcopy(layer), copy.copy(layer), layer.like(h=2), layer.sound()):
         assert torch.equal(other.w_q.weight, layer.w_q.weight) and other.w_q.weight is not layer.w_q.weight
     assert layer.like(h=4).h == 4 and layer.like(d_model=6).w_q.weight.shape == (6, 6)
+
+
+def test_a_suspect_is_made_again_instead_of_kept_in_a_file(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="makes the same one again"):
+        pickle.dumps(suspect(4, d_model=20, h=5))
+    with pytest.raises(TypeError, match="makes the same one again"):
+        torch.save(suspect(4, d_model=20, h=5), tmp_path / "layer")
 
 
 def test_gradients_reach_the_weights_of_a_sound_layer() -> None:
