@@ -7,7 +7,7 @@ import random
 import pytest
 
 from mha_course.progress_cards import KeptCard, Mark
-from mha_course.widgets.interview_order import COMES_BACK, Sitting, opening_order
+from mha_course.widgets.interview_order import COMES_BACK, Sitting, mixed_order, opening_order
 
 KEYS = [f"card-{letter}" for letter in "abcdefghijklm"]
 
@@ -109,3 +109,16 @@ def test_first_marks_are_told_in_the_order_in_which_they_came() -> None:
         sitting.marked(key, mark)
     assert list(sitting.firsts().items()) == [("card-c", "missed"), ("card-a", "knew"), ("card-b", "partly")]
     assert sitting.left() == 1
+
+
+def test_a_short_sitting_takes_the_most_urgent_and_goes_from_topic_to_topic() -> None:
+    topics = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b", "c1": "c", "c2": "c"}
+    assert mixed_order(topics, {}, 5) == ["a1", "b1", "c1", "a2", "b2"]
+    kept = {
+        "a1": card(1, "2026-03-01"),
+        "b1": card(0, "2026-03-02", "missed"),
+        "b2": card(0, "2026-03-01", "missed"),
+    }
+    assert mixed_order(topics, kept, 4) == ["b2", "b1", "a2", "c1"]
+    assert mixed_order(topics, kept, 99) == ["b2", "b1", "a2", "c1", "a3", "c2", "a1"]
+    assert mixed_order({}, {}, 10) == []

@@ -124,6 +124,41 @@ def test_the_next_sitting_begins_with_what_was_missed_then_what_is_new() -> None
     assert mark(widget, "knew")["summary"]["left"] == 0
 
 
+def test_ten_mixed_cards_are_a_sitting_of_their_own() -> None:
+    widget, beside = Interview(cards=deck(26, 3)), Interview(cards=deck(26, 3))
+    mark(widget, "knew", "missed")
+    assert send(widget, "ten")["left"] == 10 == beside.answer["left"]
+    came = [(number(widget.answer), widget.answer["card"]["topic"])]
+    for _ in range(9):
+        after = mark(widget, "knew")
+        came.append((number(after), after["card"]["topic"]))
+    assert came[0][0] == 1, "what was missed comes first"
+    assert all(one[1] != other[1] for one, other in zip(came[1:], came[2:], strict=False))
+    assert mark(widget, "knew")["card"] is None and widget.answer["summary"]["short"] is True
+    again = send(widget, "ten")
+    assert again["left"] == 10 and number(again) not in dict(came), "the next ten are other ones"
+    whole = send(widget, "begin")
+    assert whole["left"] == 26 and widget.answer["card"]["turned"] is False
+
+
+def test_ten_of_a_topic_and_a_topic_that_the_ten_do_not_hold() -> None:
+    widget = Interview(cards=deck(26, 3))
+    send(widget, topic="Topic 2")
+    assert send(widget, "ten")["left"] == 8, "as many as the topic has"
+    other = send(widget, topic="Topic 1")
+    assert other["card"] is None and other["summary"]["short"] and other["summary"]["asked"] == 0
+
+
+def test_a_deal_of_a_sitting_before_is_not_turned_and_takes_no_mark() -> None:
+    widget = Interview(cards=deck())
+    old = widget.answer["card"]["deal"]
+    widget.set_state({"turned": old})
+    fresh = send(widget, "begin")["card"]
+    assert fresh["deal"] != old and not fresh["turned"]
+    widget.set_state({"order": {"do": "mark", "mark": "knew", "deal": old}, "stamp": widget.stamp + 1})
+    assert widget.answer["counts"]["knew"] == 0
+
+
 def test_a_new_kernel_begins_a_new_sitting_with_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     mark(Interview(cards=deck()), "knew", "missed")
     monkeypatch.setattr(interview, "_tables", {})
@@ -137,8 +172,8 @@ def test_a_cell_that_is_run_again_goes_on_where_it_was() -> None:
     mark(first, "missed", "knew")
     send(first, "prove")
     send(first, topic="Topic 0")
-    first.set_state({"typed": {"deal": "card-2#0", "text": f"My words {HOSTILE}"}})
-    first.set_state({"turned": "card-2#0"})
+    first.set_state({"typed": {"deal": "card-2#1.0", "text": f"My words {HOSTILE}"}})
+    first.set_state({"turned": "card-2#1.0"})
     second = Interview(cards=deck())
     assert (second.topic, number(second.answer)) == ("Topic 0", 2)
     card = second.answer["card"]
@@ -166,7 +201,7 @@ def test_two_at_once_share_a_sitting_and_each_keeps_its_card_and_its_choice() ->
     mark(whole, "knew")
     assert number(other.answer) == 2
     # A press in a view that is behind marks nothing.
-    stale = {"do": "mark", "mark": "missed", "deal": "card-1#0"}
+    stale = {"do": "mark", "mark": "missed", "deal": "card-1#1.0"}
     other.set_state({"order": stale, "stamp": other.stamp + 1})
     assert progress_cards.kept_cards()["card-1"]["mark"] == "knew" and number(other.answer) == 2
     send(part, "end")
@@ -175,7 +210,7 @@ def test_two_at_once_share_a_sitting_and_each_keeps_its_card_and_its_choice() ->
 
 def test_one_press_counts_once_whatever_arrives_twice() -> None:
     widget = Interview(cards=deck())
-    message = {"order": {"do": "mark", "mark": "missed", "deal": "card-0#0"}, "stamp": 1}
+    message = {"order": {"do": "mark", "mark": "missed", "deal": "card-0#1.0"}, "stamp": 1}
     for _ in range(3):
         widget.set_state(dict(message))
         widget.refresh(force=True)
@@ -321,11 +356,12 @@ def test_an_empty_deck_is_refused() -> None:
 
 
 @pytest.mark.parametrize("order", [
-    {}, {"do": "mark"}, {"do": "mark", "mark": "knew"}, {"do": "mark", "mark": "forgot", "deal": "card-0#0"},
-    {"do": "mark", "mark": "knew", "deal": "card-0#x"}, {"do": "mark", "mark": "knew", "deal": "other#0"},
+    {}, {"do": "mark"}, {"do": "mark", "mark": "knew"},
+    {"do": "mark", "mark": "forgot", "deal": "card-0#1.0"},
+    {"do": "mark", "mark": "knew", "deal": "card-0#1.x"}, {"do": "mark", "mark": "knew", "deal": "other#1.0"},
     {"do": "mark", "mark": "knew", "deal": 7}, {"do": ["end"]},
-    {"do": "mark", "mark": ["knew"], "deal": "card-0#0"},
-    {"do": "prove", "deal": "other#0"}, {"deal": "card-0#0"},
+    {"do": "mark", "mark": ["knew"], "deal": "card-0#1.0"},
+    {"do": "prove", "deal": "other#1.0"}, {"deal": "card-0#1.0"},
 ])  # fmt: skip
 def test_what_no_view_sends_does_nothing(order: dict) -> None:
     widget = Interview(cards=deck())

@@ -18,13 +18,14 @@ from mha_course.interview.proof import run_proof, source_of
 from mha_course.progress import PROGRESS
 from mha_course.text.readable import readable
 from mha_course.widgets.base import CourseWidget, Text
-from mha_course.widgets.interview_order import COMES_BACK, Sitting, opening_order
+from mha_course.widgets.interview_order import COMES_BACK, Sitting, mixed_order, opening_order
 from mha_course.widgets.interview_words import evidence_links, number_in_words, topic_named
 
 __all__ = ["Interview"]
 
 LONGEST = 4000
 SHOWN_IN_STILL = 6
+FEW = 10  # cards of a short sitting
 
 
 @dataclass
@@ -36,6 +37,7 @@ class _Table:
     """
 
     sitting: Sitting
+    sittings: int = 1
     ended: bool = False
     turned: set[str] = field(default_factory=set)
     typed: dict[str, str] = field(default_factory=dict)
@@ -113,9 +115,10 @@ class Interview(CourseWidget):
 
     def _do(self, order: dict) -> None:
         table, do = self._table, order.get("do")
-        key, _, number = str(order.get("deal", "")).rpartition("#")
+        deal = str(order.get("deal", ""))
+        key = deal.rpartition("#")[0]
         # Two views may press at once, and a message may come late: only the deal that is on the table counts.
-        current = key in self.cards and number == str(self._times_asked(key))
+        current = key in self.cards and deal == self._deal(key)
         if do == "mark" and current and order.get("mark") in progress_cards.MARKS:
             before = progress_cards.kept_cards().get(key)
             self._trouble = self._kept(lambda: progress_cards.save_mark(key, order["mark"]))
@@ -130,8 +133,9 @@ class Interview(CourseWidget):
             table.ended = True
         elif do == "go on":
             table.ended = False
-        elif do == "begin":
-            table.sitting, table.ended = self._new_sitting(), False
+        elif do in ("begin", "ten"):
+            table.sitting, table.ended = self._new_sitting() if do == "begin" else self._few_mixed(), False
+            table.sittings += 1
             table.turned.clear()
             table.typed.clear()
             self._dealt = None
@@ -181,7 +185,7 @@ class Interview(CourseWidget):
 
     def _card(self, key: str, kept: Mapping) -> dict[str, object]:
         card, table = self.cards[key], self._table
-        deal = f"{key}#{self._times_asked(key)}"
+        deal = self._deal(key)
         return {
             "deal": deal,
             "topic": card.topic,
@@ -208,6 +212,7 @@ class Interview(CourseWidget):
             "first": {mark: list(firsts.values()).count(mark) for mark in progress_cards.MARKS},
             "open": sum(key in sitting.due for key in firsts),
             "left": sitting.left(among),
+            "short": len(sitting.order) < len(self.cards),
             "again": [
                 {
                     "question": self.cards[key].question,
@@ -242,8 +247,19 @@ class Interview(CourseWidget):
     def _times_asked(self, key: str) -> int:
         return sum(one.key == key for one in self._table.sitting.given)
 
+    def _deal(self, key: str) -> str:
+        """The name of a card on the table: another one in each sitting, and each time it is asked."""
+        return f"{key}#{self._table.sittings}.{self._times_asked(key)}"
+
     def _new_sitting(self) -> Sitting:
         return Sitting(opening_order(list(self.cards), progress_cards.kept_cards()))
+
+    def _few_mixed(self) -> Sitting:
+        """A short sitting of the cards that are chosen, or of all where none of those waits."""
+        kept = progress_cards.kept_cards()
+        chosen = self._among(kept) or set(self.cards)
+        topics = {key: card.topic for key, card in self.cards.items() if key in chosen}
+        return Sitting(mixed_order(topics, kept, FEW))
 
     @staticmethod
     def _counts(keys: list[str], kept: Mapping) -> dict[str, int]:

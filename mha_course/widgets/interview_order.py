@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,14 +19,32 @@ def opening_order(keys: Sequence[str], kept: Mapping[str, KeptCard]) -> list[str
 
     keys: in the order of the interview, which decides where nothing else does.
     """
+    return sorted(
+        keys, key=lambda key: (_urgency(key, kept), _moment(kept[key]["when"]) if key in kept else 0)
+    )
 
-    def rank(key: str) -> tuple[int, int, float]:
-        card = kept.get(key)
-        if card is None:
-            return 1, 0, 0.0
-        return (2 if card["box"] else 0), card["box"], _moment(card["when"])
 
-    return sorted(keys, key=rank)
+def mixed_order(topics: Mapping[str, str], kept: Mapping[str, KeptCard], size: int) -> list[str]:
+    """The first `size` cards of `opening_order`, dealt so that neighbours have different topics.
+
+    topics: the topic of every card, in the order of the interview. Among cards that are equally urgent one
+    topic after the other gives one; asking about one thing after another is harder, and keeps for longer
+    (interleaving, Rohrer and Taylor 2007).
+    """
+    given: Counter[tuple[object, str]] = Counter()
+    rounds: dict[str, int] = {}
+    for key in opening_order(list(topics), kept):
+        stack = _urgency(key, kept), topics[key]
+        rounds[key] = given[stack]
+        given[stack] += 1
+    return sorted(rounds, key=lambda key: (_urgency(key, kept), rounds[key]))[:size]
+
+
+def _urgency(key: str, kept: Mapping[str, KeptCard]) -> tuple[int, int]:
+    card = kept.get(key)
+    if card is None:
+        return 1, 0
+    return (2 if card["box"] else 0), card["box"]
 
 
 def _moment(when: str) -> float:

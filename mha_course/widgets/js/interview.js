@@ -3,7 +3,7 @@
 // Traits: topic, only_missed (filters), turned (the deal whose answer was shown), typed { deal, text }, order { do, ... }.
 // The answer: card or summary, left, counts, topics, last, comes_back, trouble; see interview.py.
 // Parts: [data-control="topic" | "missed"], [data-counts], [data-card] (its deal), [data-show], [data-answer], [data-prove],
-// [data-mark="missed" | "partly" | "knew"], [data-last], [data-order="take back" | "end" | "go on" | "begin"], [data-summary].
+// [data-mark="missed" | "partly" | "knew"], [data-last], [data-order="take back" | "end" | "go on" | "begin" | "ten"], [data-summary].
 // Keys: Space shows the answer, 1 2 3 mark. They work wherever the focus is inside, but never while typing.
 
 const MARK_WORDS = { missed: "missed", partly: "partly", knew: "knew it" };
@@ -44,7 +44,8 @@ function render({ model, el }) {
   const trouble = node("p", { class: "mha-note mha-interview-trouble", role: "status" });
   root.append(
     node("div", { class: "mha-interview-head" }, node("h3", { class: "mha-heading" }, "The interview"), left),
-    node("div", { class: "mha-row" }, node("div", { class: "mha-control" }, node("label", { class: "mha-label", for: select.id }, "topic"), select), missed.element),
+    node("div", { class: "mha-row" }, node("div", { class: "mha-control" }, node("label", { class: "mha-label", for: select.id }, "topic"), select), missed.element,
+      node("button", { class: "mha-button", type: "button", "data-order": "ten", title: "A new, short sitting of the topic chosen, or of all: what was missed first, then one topic after the other", onclick: () => order("ten") }, "Ten cards, mixed")),
     ...counts.elements,
     last,
     place,
@@ -121,6 +122,7 @@ function render({ model, el }) {
     drawHead(header);
     const changed = turn();
     if (mine && changed) arrive(header);
+    else if (mine) say(left.textContent);
     if (settled) mine = false;
   }
 

@@ -1,7 +1,7 @@
 // The end of a sitting: how it went, and what to read again.
 
 function interviewSummary({ model, summary, filtered, topic, order, filter }) {
-  const { asked, first, again, left } = summary;
+  const { asked, first, again, left, short } = summary;
   const heading = (text) => node("h4", { class: "mha-interview-question", tabindex: -1, "data-heading": true }, text);
   const button = (what, text) => node("button", { class: `mha-button mha-interview-main${what === "begin" && left ? "" : " is-main"}`, type: "button", "data-order": what, onclick: () => order(what) }, text);
   const wider = filtered || topic
@@ -10,8 +10,8 @@ function interviewSummary({ model, summary, filtered, topic, order, filter }) {
   if (!asked) {
     return node("div", { class: "mha-interview-card", "data-summary": true },
       heading(left ? "This sitting has ended before the first card." : "No card here waits for you."),
-      left ? null : node("p", { class: "mha-interview-said" }, "With this choice there is nothing that you missed or knew in part."),
-      node("div", { class: "mha-interview-foot" }, left ? button("go on", "Go on") : wider));
+      left ? null : node("p", { class: "mha-interview-said" }, short ? "The cards of this short sitting are other ones." : "With this choice there is nothing that you missed or knew in part."),
+      node("div", { class: "mha-interview-foot" }, left ? button("go on", "Go on") : short ? button("begin", "Begin a new sitting") : null, left ? null : wider));
   }
   const cards = (n) => (n === 1 ? "1 card" : `${n} cards`);
   return node(
