@@ -174,7 +174,7 @@ EXERCISES = (
             "mean and variance of each token\ntake off the mean, divide by the root\ntimes gain, plus bias",
         ),
         why="No token sees another one here, nor another sentence; so a batch of one gives the same.",
-        twins=("transformer.Residual.forward",),
+        twins=("transformer.block.Residual.forward",),
         readers=(read_norm,),
     ),
     Exercise(
@@ -196,7 +196,7 @@ EXERCISES = (
             "inner = first map of x\nnegative numbers of inner become 0\nsecond map of inner",
         ),
         why="The same two maps serve every token. Words meet in attention; here each is worked on alone.",
-        twins=("transformer.FeedForward.forward",),
+        twins=("transformer.block.FeedForward.forward",),
         readers=(read_feed,),
     ),
     Exercise(

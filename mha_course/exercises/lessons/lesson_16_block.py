@@ -116,7 +116,7 @@ EXERCISES = (
             "With both halves at 0 the block returns its input: the residual path is never normed. That is "
             "what lets gradients pass through many such blocks."
         ),
-        twins=("transformer.EncoderLayer.forward",),
+        twins=("transformer.encoder.EncoderLayer.forward",),
         finite_gradients=True,
         readers=(_HALVES.read, read_rows_of_layer),
     ),
