@@ -38,7 +38,8 @@ class HalfByHalf:
     def __init__(self, attention: Exercise, norm: Exercise, feed: Exercise) -> None:
         called = "encoder_block, as {}".format
         self._norms = [
-            AsAnother(norm, called(f"LayerNorm {which}"), _only_norm(which), _added) for which in (1, 2)
+            AsAnother(norm, called("LayerNorm 1"), _first_norm_by_tokens, _added),
+            AsAnother(norm, called("LayerNorm 2"), _only_norm(2), _added),
         ]
         attention, feed = _known_mistakes_alone(attention), _known_mistakes_alone(feed)
         self._attention = AsAnother(
@@ -103,9 +104,10 @@ def _nothing_added(case: Case, call: Call) -> Finding | None:
 def _added(out: Outcome, arguments: Arguments) -> Outcome:
     """What the block has added to its input."""
     x = arguments[0]
-    if len(out.leaves) != 1 or out.leaves[0].shape != x.shape:
+    b, n, d_model = x.shape
+    if len(out.leaves) != 1 or out.leaves[0].shape not in (x.shape, (b * n, 1, d_model)):
         return out
-    return dataclasses.replace(out, leaves=type(out.leaves)([out.leaves[0] - x]))
+    return dataclasses.replace(out, leaves=type(out.leaves)([out.leaves[0].reshape(x.shape) - x]))
 
 
 def _only_norm(which: int) -> Callable[[Arguments], Arguments | None]:
@@ -127,6 +129,12 @@ def _only_norm(which: int) -> Callable[[Arguments], Arguments | None]:
         return (x, parts, 1, itself)
 
     return translate
+
+
+def _first_norm_by_tokens(arguments: Arguments) -> Arguments | None:
+    """As `_only_norm(1)`, with each token as a sentence: a NaN in one would spread, for 0 * NaN is NaN."""
+    x, gain, bias = arguments
+    return _only_norm(1)((x.reshape(-1, 1, x.shape[-1]), gain, bias))
 
 
 def _only_attention(arguments: Arguments) -> Arguments | None:

@@ -219,7 +219,12 @@ def outside_the_root(z, d, gain, bias):
     return (z - z.mean(-1, True)) / (z.std(-1, unbiased=False, keepdim=True) + 1e-5) * gain + bias
 
 
+def nothing_under_the_root(z, d, gain, bias):
+    return (z - z.mean(-1, True)) / z.var(-1, unbiased=False, keepdim=True).sqrt() * gain + bias
+
+
 UNLISTED = [
+    ("LayerNorm before the.*under the root is left out", by_torch(right, norm=nothing_under_the_root)),
     ("LayerNorm before the.*outside the root", by_torch(right, norm=outside_the_root)),
     ("(?s)attention.*mask", by_torch(right, hide=no_mask)),
     ("(?s)attention.*mask", by_torch(right, hide=reversed_mask)),
