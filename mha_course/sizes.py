@@ -14,6 +14,18 @@ def is_whole_number(value: object) -> bool:
     return isinstance(value, int | Integral) and not isinstance(value, bool)
 
 
+def as_written(value: object, longest: int = 60) -> str:
+    """What was given in place of a size or a name, for an error: its repr, cut where it is long.
+
+    Never raises: an object that can't say what it is is named by its type.
+    """
+    try:
+        said = repr(value)
+    except Exception:  # noqa: BLE001
+        return f"something of type {type(value).__name__}"
+    return said if len(said) <= longest else f"{said[: longest - 1]}…"
+
+
 def check_sizes(least: int = 1, **sizes: object) -> tuple[int, ...]:
     """Let pass whole numbers from `least` on.
 
@@ -22,7 +34,7 @@ def check_sizes(least: int = 1, **sizes: object) -> tuple[int, ...]:
     """
     for name, size in sizes.items():
         if not is_whole_number(size) or size < least:
-            raise ValueError(f"{name}={size!r} must be a whole number of at least {least}.")
+            raise ValueError(f"{name}={as_written(size)} must be a whole number of at least {least}.")
     return tuple(int(size) for size in sizes.values())
 
 
@@ -38,4 +50,4 @@ def check_number(
         if not (real and -math.inf < number < math.inf and least <= number <= most and number > above):
             limits = (("of at least", least), ("of at most", most), ("above", above))
             said = " and ".join(f"{word} {limit:g}" for word, limit in limits if math.isfinite(limit))
-            raise ValueError(f"{name}={number!r} must be a finite number{said and ' '}{said}.")
+            raise ValueError(f"{name}={as_written(number)} must be a finite number{said and ' '}{said}.")

@@ -145,6 +145,11 @@ def test_impossible_settings_are_refused(minutes: object) -> None:
     assert clock.minutes == 600
 
 
+def test_a_lesson_may_be_given_as_a_number() -> None:
+    assert AgainstTheClock(lesson=16).lesson == "16" == AgainstTheClock(lesson="16").lesson
+    assert AgainstTheClock(lesson=3).stages == AgainstTheClock(lesson="03").stages
+
+
 def test_other_times_can_be_chosen_beside_the_one_that_is_given() -> None:
     assert AgainstTheClock(50, lesson="03").offered == [30, 45, 50, 60, 90]
     assert AgainstTheClock(60, lesson="03").offered == [30, 45, 60, 90]

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mha_course.sizes import check_number, check_sizes
+from mha_course.sizes import as_written, check_number, check_sizes
 
 
 @pytest.mark.parametrize("size", [2, np.int8(2), 10**30])
@@ -29,3 +29,19 @@ def test_numbers_pass(number: object) -> None:
 def test_what_is_no_number_or_beyond_the_limits_is_named(wrong: object) -> None:
     with pytest.raises(ValueError, match=r"rate=.* finite number of at most 2 and above 0\."):
         check_number(most=2, above=0, good=1.5, rate=wrong)
+
+
+class _Silent:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+def test_what_was_given_is_written_short_whatever_it_is() -> None:
+    assert as_written(np.int64(3)) == repr(np.int64(3)) and as_written("3") == "'3'"
+    assert len(as_written("x" * 5000)) == 60 and as_written("x" * 5000).endswith("x…")
+    assert as_written(_Silent()) == "something of type _Silent"
+    with pytest.raises(ValueError, match="^h=something of type _Silent must be a whole number"):
+        check_sizes(h=_Silent())
+    with pytest.raises(ValueError) as long:
+        check_number(0, 1, dropout="1" * 5000)
+    assert len(str(long.value)) < 200

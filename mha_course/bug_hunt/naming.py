@@ -13,7 +13,7 @@ from mha_course.bug_hunt.measured_once import findings_of, findings_of_the_sound
 from mha_course.bug_hunt.probing import all_probes
 from mha_course.bug_hunt.suspect import Suspect
 from mha_course.lesson_places import Place, place_of
-from mha_course.sizes import is_whole_number
+from mha_course.sizes import as_written, is_whole_number
 
 PLAIN = 0.5  # a measure twice as large, or half as large: nobody takes that for chance
 
@@ -139,15 +139,16 @@ def _find(name: object) -> Fault | None:
         return None
     wanted = " ".join(name.lower().replace("`", "").split())
     for fault in all_faults().values():
-        if wanted in (fault.key, fault.key.replace("-", " "), fault.title.lower().replace("`", "")):
+        in_words = fault.title.lower().replace("`", "")
+        if wanted == in_words or wanted.replace(" ", "-").replace("_", "-") == fault.key:
             return fault
     return None
 
 
 def _unknown(name: object) -> str:
     """What is said to a name that is in no list."""
-    said = repr(name) if len(repr(name)) < 60 else repr(name)[:57] + "…"
-    near = difflib.get_close_matches(str(name), all_faults(), n=2, cutoff=0.5)
+    said = as_written(name)
+    near = difflib.get_close_matches(name if isinstance(name, str) else "", all_faults(), n=2, cutoff=0.5)
     hint = f"Did you mean {' or '.join(f'`{key}`' for key in near)}?" if near else "`names()` lists them all."
     return f"`{said}` is none of the names. {hint}"
 

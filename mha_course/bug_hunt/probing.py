@@ -12,6 +12,7 @@ from torch import Tensor
 from mha_course.bug_hunt.finding import Finding, Measured
 from mha_course.bug_hunt.suspect import Suspect
 from mha_course.models.one_thread import one_thread
+from mha_course.sizes import as_written
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ def find_probe(key: object) -> Probe:
     known = all_probes()
     if isinstance(key, str) and key in known:
         return known[key]
-    near = difflib.get_close_matches(str(key), known, n=2, cutoff=0.5) or list(known)
-    raise ValueError(f"There is no probe {key!r}. There is {', '.join(map(repr, near))}.")
+    said = key if isinstance(key, str) else ""
+    near = difflib.get_close_matches(said, known, n=2, cutoff=0.5) or list(known)
+    raise ValueError(f"There is no probe {as_written(key)}. There is {', '.join(map(repr, near))}.")
 
 
 def measure(key: str, layer: Suspect) -> Finding:

@@ -11,7 +11,7 @@ from mha_course.attention import check_tensors
 from mha_course.bug_hunt.faults import fault_of, suspects
 from mha_course.bug_hunt.sound_layer import SoundLayer
 from mha_course.masks import expand_mask
-from mha_course.sizes import check_number, check_sizes, is_whole_number
+from mha_course.sizes import as_written, check_number, check_sizes, is_whole_number
 
 # What a suspect does is kept apart from it: its attributes hold sizes and weights, nothing that tells.
 _INSIDE: WeakKeyDictionary[nn.Module, SoundLayer] = WeakKeyDictionary()
@@ -126,7 +126,7 @@ def suspect(
 ) -> Suspect:
     """One of the twelve layers with a fault. It comes in eval mode; `train()` switches dropout on.
 
-    Raises: ValueError for another number, and for sizes that the layer refuses.
+    Raises: ValueError for another number, and for sizes, a seed or a dtype that the layer refuses.
     """
     check_suspect(number)
     return _checked(fault_of(int(number)).layer, int(number), d_model, h, seed, dropout, dtype)
@@ -156,7 +156,7 @@ def with_fault(kind: type[SoundLayer], like: Suspect) -> Suspect:
 def check_suspect(number: object) -> None:
     """Let pass the number of a suspect. Raises: ValueError that says which numbers there are."""
     if not is_whole_number(number) or number not in suspects():
-        raise ValueError(f"There are suspects 1 to {len(suspects())}; got {number!r}.")
+        raise ValueError(f"There are suspects 1 to {len(suspects())}; got {as_written(number)}.")
 
 
 def _checked(
@@ -169,7 +169,10 @@ def _checked(
     dtype: torch.dtype,
 ) -> Suspect:
     (seed,) = check_sizes(0, seed=seed)
+    check_number(0, 2**63 - 1, seed=seed)  # what a generator takes
     check_number(0, 0.9, dropout=dropout)
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise ValueError(f"dtype={as_written(dtype)} must be one for real numbers, such as torch.float32.")
     return _new(kind, number, d_model, h, seed, float(dropout), dtype)
 
 

@@ -15,6 +15,7 @@ from mha_course.exercises.exercise import Exercise
 from mha_course.exercises.passed import on_pass
 from mha_course.exercises.registry import EXERCISES
 from mha_course.progress_clock import LONGEST_MINUTES, Run
+from mha_course.sizes import as_written, is_whole_number
 from mha_course.widgets.base import CourseWidget
 from mha_course.widgets.beside_cells import heard_beside_cells
 
@@ -55,14 +56,17 @@ class AgainstTheClock(CourseWidget):
     offered = traitlets.List(traitlets.Int()).tag(sync=True)
     lesson = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, minutes: int = 45, lesson: str = "16") -> None:
+    def __init__(self, minutes: int = 45, lesson: str | int = "16") -> None:
         whole = isinstance(minutes, int) and not isinstance(minutes, bool)
         if not whole or not 1 <= minutes <= LONGEST_MINUTES:
-            raise ValueError(f"minutes is a whole number from 1 to {LONGEST_MINUTES}; got {minutes!r}.")
+            raise ValueError(
+                f"minutes is a whole number from 1 to {LONGEST_MINUTES}; got {as_written(minutes)}."
+            )
+        lesson = f"{lesson:02d}" if is_whole_number(lesson) else lesson
         self.stages = tuple(e for e in EXERCISES.values() if e.lesson == lesson)
         if not self.stages:
             known = ", ".join(sorted({e.lesson for e in EXERCISES.values()}))
-            raise ValueError(f"Lesson {lesson!r} has no exercises. Those with exercises: {known}.")
+            raise ValueError(f"Lesson {as_written(lesson)} has no exercises. Those with exercises: {known}.")
         self._places = {stage.name: _place_of(stage) for stage in self.stages}
         self._obeyed, self._trouble, self._untold = 0, "", False
         super().__init__(minutes=minutes, lesson=lesson, offered=sorted({*OFFERED_MINUTES, minutes}))

@@ -67,8 +67,33 @@ def test_a_measured_symptom_is_quoted_and_probes_that_were_run_come_first() -> N
     assert "stops with an error" in name_bug(7, "mask-added").evidence
 
 
+class Silent:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+def test_a_name_may_be_written_with_any_kind_of_stroke() -> None:
+    for said in ("mask_reversed", "Mask reversed", " `mask-reversed` ", "mask_ reversed".replace(" ", "")):
+        assert name_bug(3, said).name == "mask-reversed"
+    for fault in all_faults().values():
+        assert name_bug(3, fault.title).name == fault.key
+
+
 def test_what_a_student_may_write_never_raises() -> None:
-    strange = [None, 3.5, "", "nonsense", "mask rev", ["mask-added"], b"x", "<b>", float("nan"), "三月"]
+    strange = [
+        Silent(),
+        "x" * 5000,
+        None,
+        3.5,
+        "",
+        "nonsense",
+        "mask rev",
+        ["mask-added"],
+        b"x",
+        "<b>",
+        float("nan"),
+        "三月",
+    ]
     for odd in strange:
         verdict = name_bug(3, odd)
         assert not verdict and verdict.suspect == 3 and verdict.name == "" and "names" in verdict.message

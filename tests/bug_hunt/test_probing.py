@@ -80,6 +80,13 @@ def test_a_suspect_of_a_width_that_no_sound_layer_has_can_be_probed() -> None:
         assert "error" not in probe(key, layer).suspect.measures
 
 
+def test_a_suspect_with_more_heads_than_features_can_be_probed() -> None:
+    layer = suspect(4, d_model=4, h=7)
+    assert "d_k = 0" in probe("scale", layer).suspect.sentence
+    for key in all_probes():
+        assert probe(key, layer).suspect.sentence
+
+
 def test_what_is_drawn_has_sizes_of_its_own() -> None:
     for d_model, h in ((12, 3), (20, 4), (25, 5), (18, 6), (49, 7), (14, 2), (7, 1)):
         given = drawn(healthy(d_model, h))

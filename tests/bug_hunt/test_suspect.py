@@ -121,6 +121,22 @@ def test_a_suspect_is_made_again_instead_of_kept_in_a_file(tmp_path: Path) -> No
         torch.save(suspect(4, d_model=20, h=5), tmp_path / "layer")
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"dtype": torch.int64}, "dtype=torch.int64 must be one for real numbers"),
+        ({"dtype": "float32"}, "dtype='float32' must be one for real numbers"),
+        ({"seed": 2**70}, "seed=1180591620717411303424 must be a finite number of at least 0"),
+        ({"seed": -1}, "seed=-1 must be a whole number"),
+        ({"number": "3" * 900}, "There are suspects 1 to 12; got '333"),
+    ],
+)
+def test_what_makes_no_suspect_is_said_in_one_short_sentence(given: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        suspect(**{"number": 3, **given})
+    assert words in str(refused.value) and len(str(refused.value)) < 140
+
+
 def test_gradients_reach_the_weights_of_a_sound_layer() -> None:
     layer = healthy()
     layer(drawn(2, 7, 12)).square().sum().backward()

@@ -34,6 +34,11 @@ def one_head(layer: Suspect) -> Finding:
 )
 def scale(layer: Suspect) -> Finding:
     """Fit the log of the weights by the products of queries and keys, within each row."""
+    d_k = layer.d_model // layer.h
+    if d_k == 0:
+        return Finding(
+            "There are more heads than features: d_k = 0, and no head has a product q · k.", {"d_k": 0}
+        )
     x = drawn(layer).x
     q, k = (attention.split_heads(w(x), layer.h) for w in (layer.w_q, layer.w_k))
     products, weights = q @ k.transpose(-2, -1), layer.look(x)[1]
@@ -50,7 +55,7 @@ def scale(layer: Suspect) -> Finding:
     width = 1 / factor**2 if abs(factor) > 0.01 else float("inf")
     return Finding(
         f"The log of the weights is {number(factor)} · (q · k), with a correlation of {number(fit)}. A "
-        f"factor of 1 / √m would mean m = {number(width)}; d_k = {layer.d_model // layer.h}, "
+        f"factor of 1 / √m would mean m = {number(width)}; d_k = {d_k}, "
         f"d_model = {layer.d_model}.",
         {"factor of the scores": factor, "m, if that is 1 / √m": width, "correlation with q · k": fit},
     )
