@@ -11,7 +11,7 @@ from mha_course import record_file
 from mha_course.certificate import words
 from mha_course.certificate.page import page
 from mha_course.certificate.record import Record, record
-from mha_course.certificate.sheet import sheet_png
+from mha_course.certificate.sheet import can_be_drawn, sheet_png
 from mha_course.exercises.shown.panel import panel, paragraph
 from mha_course.workspace import my_course_dir
 
@@ -68,6 +68,11 @@ def certificate(name: str = "") -> Certificate:
     remarks = list(found.remarks)
     if not isinstance(name, str):
         remarks.insert(0, 'The name goes in quotes: `certificate("Ada Lovelace")`.')
+    if not can_be_drawn(found.name):
+        remarks.append(
+            "No font of this machine has all characters of the name, so the picture shows their numbers (U+…). "
+            f"The page, {PAGE}, has the name as you wrote it."
+        )
     png = sheet_png(found)
     folder = None
     try:

@@ -20,6 +20,7 @@ CLOCK_LESSON = "16"
 LONGEST_NAME = 80
 # Letters and what belongs to them; no characters that would turn the text around them.
 _TURNS = regex.compile(r"[\p{Cf}--\u200c\u200d\U000e0020-\U000e007f]", regex.V1)
+_SEEN = regex.compile(r"[\p{L}\p{N}\p{P}\p{S}]")
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,13 @@ def record(name: str = "") -> Record:
 
 
 def clean_name(name: str) -> str:
-    """The name on one line, without control characters; at most 80 letters as a reader counts them."""
+    """The name on one line, without control characters; at most 80 letters as a reader counts them.
+
+    "" where there is nothing to see.
+    """
     text = " ".join(_TURNS.sub("", readable(name)).split())
+    if not _SEEN.search(text):
+        return ""
     letters = regex.findall(r"\X", text)
     return text if len(letters) <= LONGEST_NAME else "".join(letters[: LONGEST_NAME - 1]) + "…"
 

@@ -156,6 +156,11 @@ def _pixels(name: str, size: int) -> np.ndarray | None:
     return image_of(name, size * SHARPNESS, Canvas(1, 1).colour("ink"), Canvas(1, 1).colour("surface"))
 
 
+def can_be_drawn(name: str) -> bool:
+    """Whether the picture has the whole name, and no codes in place of characters without a font."""
+    return not fonts.drawable(name, bold=True).has_stand_in or _pixels(name, _NAME_SIZES[0]) is not None
+
+
 def _width(name: str, size: int) -> float:
     pixels = _pixels(name, size)
     return text_width(name, size, bold=True) if pixels is None else pixels.shape[1] / SHARPNESS

@@ -80,7 +80,9 @@ def test_a_name_that_is_no_text_gets_a_sentence(name: object, home: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", [HOSTILE, "\ud800\x00\x1b[31m", "\n" * 50, "🏳️‍🌈" * 300, "a" * 100_000, "$x^2$ {0} %s"]
+    "name",
+    [HOSTILE, "\ud800\x00\x1b[31m", "\n" * 50, "🏳️‍🌈" * 300, "a" * 100_000, "$x^2$ {0} %s"],
+    ids=["hostile", "control", "breaks", "flags", "endless", "signs"],
 )
 def test_no_name_is_too_odd(name: str, home: Path) -> None:
     note = certificate(name)
@@ -90,6 +92,14 @@ def test_no_name_is_too_odd(name: str, home: Path) -> None:
         Elements(note._repr_html_()).found
     )
     repr(note).encode("utf-8")
+
+
+def test_a_name_without_a_font_is_said_and_whole_on_the_page(home: Path) -> None:
+    name = "Ada \U0010fffd"  # a place that no script uses
+    note = certificate(name)
+    assert "No font of this machine" in repr(note) and "No font of this machine" in note._repr_html_()
+    assert name in (home / "certificate.html").read_text(encoding="utf-8")
+    assert certificate("Ada Lovelace, 梅, مريم 🎉").remarks == ()
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -88,6 +88,7 @@ def test_a_damaged_file_is_a_remark(home: Path) -> None:
         (SCOTLAND, SCOTLAND),
         ("a\ud800b\x00c\x1b", "a\ufffdb\ufffdc\ufffd"),
         ("<b>&amp;</b>", "<b>&amp;</b>"),
+        (" \u200d\ufe0f\u0301\u200c ", ""),
     ],
 )  # fmt: skip
 def test_a_name_is_one_line_of_letters(given: str, shown: str) -> None:
