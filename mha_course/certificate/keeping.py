@@ -70,7 +70,7 @@ def certificate(name: str = "") -> Certificate:
         remarks.insert(0, 'The name goes in quotes: `certificate("Ada Lovelace")`.')
     if not can_be_drawn(found.name):
         remarks.append(
-            "No font of this machine has all characters of the name, so the picture shows their numbers (U+…). "
+            "No font of this machine has all characters of the name; the picture shows their numbers (U+…). "
             f"The page, {PAGE}, has the name as you wrote it."
         )
     png = sheet_png(found)
