@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
+WIDTH, HEIGHT = 1400, 1000
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", ""}
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
@@ -26,6 +28,21 @@ CHROMIUM_OPTIONS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
+# Everything that was open goes, unsaved; then a notebook is opened as by a double click on its name.
+OPEN_IN_PLACE = """async path => {
+  const app = window.jupyterapp;
+  for (const widget of [...app.shell.widgets("main")]) {
+    if (widget.context) widget.context.model.dirty = false;
+    widget.close();
+  }
+  if (document.body.dataset.jpThemeLight !== "true")
+    await app.commands.execute("apputils:change-theme", { theme: "JupyterLab Light" });
+  if (app.shell.leftCollapsed) app.shell.expandLeft();
+  if (!path) return;
+  const widget = await app.commands.execute("docmanager:open", { path });
+  await widget.context.ready;
+  await widget.context.sessionContext.ready;
+}"""
 # What JupyterLab itself prints to the console in a notebook without any widget.
 HARMLESS_CONSOLE = ("Failed to load resource: the server responded with a status of 404",)
 
@@ -66,6 +83,7 @@ class LabServer:
         }
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0"]
         command += [f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={self.root}"]
+        command.append("--expose-app-in-browser")
         if hasattr(os, "getuid") and os.getuid() == 0:
             command.append("--allow-root")
         self._process = subprocess.Popen(
@@ -111,13 +129,23 @@ class LabServer:
         """The ids of all kernels that are running."""
         return {kernel["id"] for kernel in self._asked("GET", "kernels")}
 
-    def end_kernels(self, but: set[str] = frozenset()) -> None:
-        """Shut down all kernels but these: each holds some 300 MB, and closing a page ends none."""
-        for session in self._asked("GET", "sessions"):
-            if session["kernel"]["id"] not in but:
-                self._asked("DELETE", f"sessions/{session['id']}")
-        for kernel in self.kernels() - but:
-            self._asked("DELETE", f"kernels/{kernel}")
+    def end_kernels(self, but: set[str] = frozenset(), wait: bool = True) -> None:
+        """Shut down all kernels but these: each holds some 300 MB, and closing a page ends none.
+
+        wait: else they end while the next test begins, within two seconds.
+        """
+        sessions = {one["id"]: one["kernel"]["id"] for one in self._asked("GET", "sessions")}
+        ended = [f"sessions/{session}" for session, kernel in sessions.items() if kernel not in but]
+        ended += [f"kernels/{kernel}" for kernel in self.kernels() - but - set(sessions.values())]
+
+        def end() -> None:
+            for one in ended:
+                self._asked("DELETE", one)
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        if wait:
+            ending.join()
 
     def _asked(self, method: str, what: str) -> list[dict]:
         request = urllib.request.Request(f"{self.url}api/{what}", method=method)
@@ -166,23 +194,43 @@ class LabPage:
         dialog.dismiss()
 
     def open(self, name: str) -> None:
-        """Open a notebook and wait until its kernel is idle."""
-        self.page.goto(f"{self.server.url}lab/tree/{name}?token={self.server.token}&reset")
+        """Open a notebook, and nothing else, and wait until its kernel is idle.
+
+        The first one is opened with JupyterLab, which takes longer than all the rest; later ones in it.
+        """
+        if self.page.evaluate("Boolean(window.jupyterapp)"):
+            self.page.evaluate(OPEN_IN_PLACE, name)
+        else:
+            self.page.goto(f"{self.server.url}lab/tree/{name}?token={self.server.token}&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_selector("#jp-main-statusbar >> text=/\\| Idle/", timeout=240_000)
-        self.page.wait_for_timeout(1000)
+        self.page.wait_for_timeout(300)
+
+    def narrow(self, width: int, height: int = 900) -> LabPage:
+        """In a window of this size, and with no more motion than a student asked for, until the test ends."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(reduced_motion="reduce")
+        return self
+
+    def clear_away(self) -> None:
+        """Close what is open, and be as at the beginning, for the next test. Raises if that can't be done."""
+        self.page.evaluate(OPEN_IN_PLACE, "")
+        self.page.evaluate("localStorage.clear()")
+        self.page.emulate_media(media="null", reduced_motion="null", color_scheme="null")
+        self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+        self.page.mouse.move(0, 0)
 
     def run_all(self, timeout: float = 300) -> None:
         """Run → Run All Cells, from the menu, and wait until every cell has run. timeout in seconds."""
         self.menu("Run", "Run All Cells")
-        self.page.wait_for_timeout(500)
+        self.page.wait_for_timeout(300)
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             prompts = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").all_inner_texts()
             if prompts and all(p.strip(" []:").isdigit() for p in prompts):
-                self.page.wait_for_timeout(800)
+                self.page.wait_for_timeout(500)
                 return
-            self.page.wait_for_timeout(250)
+            self.page.wait_for_timeout(100)
         raise TimeoutError(f"cells still running after {timeout} s: {prompts}")
 
     def run_cell(self, index: int) -> None:
@@ -246,7 +294,7 @@ class Chromium:
             executable_path=find_chromium(), args=CHROMIUM_OPTIONS
         )
 
-    def page(self, server: LabServer, width: int = 1400, height: int = 1000, **options) -> LabPage:
+    def page(self, server: LabServer, width: int = WIDTH, height: int = HEIGHT, **options) -> LabPage:
         context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
         return LabPage(server, context.new_page())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = [
     "from mha_course import bug_hunt, widgets",
@@ -120,8 +120,8 @@ def test_found_suspects_stay_found_when_the_cell_runs_again(page: LabPage) -> No
     expect(again.locator("[data-lines='9']")).to_contain_text("return concat")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=620, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(620)
     server.write_notebook("narrow_bug_hunt.ipynb", CELLS)
     page.open("narrow_bug_hunt.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -142,5 +142,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
         && [...one.childNodes].some(child => child.nodeType === 3 && child.textContent.trim())
         && parseFloat(getComputedStyle(one).fontSize) < 11).map(one => one.outerHTML.slice(0, 90))"""
     assert hunt.evaluate(small) == []
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

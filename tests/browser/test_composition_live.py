@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 # Small models that need no file; their composing and their routers are far from plain heads.
 MODELS = """import torch
@@ -137,8 +137,8 @@ def test_odd_words_are_text(page: LabPage) -> None:
         expect(widget.locator(".mha-box")).to_have_count(0)
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=460, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(460)
     server.write_notebook("narrow_meeting_heads.ipynb", [MODELS, COMPOSED, ROUTED])
     page.open("narrow_meeting_heads.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -149,5 +149,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
         assert widget.evaluate("e => e.scrollWidth <= e.clientWidth"), kind
         for target in widget.locator("button:visible, select:visible").all():
             assert target.bounding_box()["height"] >= 24
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = [
     "from mha_course import widgets",
@@ -85,8 +85,8 @@ def test_low_rank_by_keyboard(page: LabPage) -> None:
     expect(first.locator(".mha-tooltip")).to_contain_text("2 → 1")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     server.write_notebook("narrow_equals_plain.ipynb", CELLS)
     page.open("narrow_equals_plain.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -96,5 +96,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
         assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
         for target in widget.locator("[role=slider], [role=radio]").all():
             assert target.bounding_box()["height"] >= 24
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = ["from mha_course import widgets", "widgets.GateDraws()", "widgets.GateDraws(log_alpha=2)"]
 
@@ -51,8 +51,8 @@ def test_sliders_move_one_of_two_and_themes(page: LabPage) -> None:
     page.set_theme("light")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     server.write_notebook("narrow_gate_draws.ipynb", CELLS[:2])
     page.open("narrow_gate_draws.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -62,5 +62,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     for target in widget.locator("[role=slider]").all():
         assert target.bounding_box()["height"] >= 24
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

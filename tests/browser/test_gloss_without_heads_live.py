@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = ["from mha_course import widgets", "widgets.GlossWithoutHeads()"]
 
@@ -52,8 +52,8 @@ def test_switch_heads_off_and_on(lab: LabPage) -> None:
     lab.set_theme("light")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=460, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(460)
     server.write_notebook("narrow_gloss_without_heads.ipynb", CELLS)
     page.open("narrow_gloss_without_heads.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -66,5 +66,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     for target in widget.locator("button:visible").all():
         assert target.bounding_box()["height"] >= 24
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

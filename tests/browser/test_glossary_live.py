@@ -273,9 +273,9 @@ def test_it_answers_while_python_computes_and_when_it_is_gone(page: LabPage) -> 
     expect(cards.first).to_contain_text(find_entry("dropout").zh_hant)
 
 
-def test_narrow_window_and_zoom(server: LabServer, chromium: Chromium) -> None:
+def test_narrow_window_and_zoom(server: LabServer, lab: LabPage) -> None:
     server.write_notebook("narrow_glossary.ipynb", CELLS)
-    page = chromium.page(server, width=620, height=800, reduced_motion="reduce")
+    page = lab.narrow(620, 800)
     page.open("narrow_glossary.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
     page.run_all(60)
@@ -303,5 +303,3 @@ def test_narrow_window_and_zoom(server: LabServer, chromium: Chromium) -> None:
             page.page.locator("[data-control=close]").first.click()
         else:
             bar.click()
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

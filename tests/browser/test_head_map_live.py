@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = [
     "from mha_course import widgets",
@@ -165,8 +165,8 @@ def test_python_knows_what_was_moved_and_two_maps_keep_apart(lab: LabPage) -> No
 
 
 @pytest.mark.parametrize("width", [620, 360])
-def test_narrow_windows(server: LabServer, chromium: Chromium, width: int) -> None:
-    page = chromium.page(server, width=width, height=900, reduced_motion="reduce")
+def test_narrow_windows(server: LabServer, lab: LabPage, width: int) -> None:
+    page = lab.narrow(width)
     widget = opened(
         page,
         f"narrow_map_{width}.ipynb",
@@ -177,5 +177,3 @@ def test_narrow_windows(server: LabServer, chromium: Chromium, width: int) -> No
     cell(widget, 1, 3).click()
     expect(widget.locator(".mha-head-title")).to_have_text("L1 H3")
     assert widget.evaluate(STICKING_OUT) == []
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = [
     "from mha_course import widgets\nfrom mha_course.models.course_models import load_course_model",
@@ -68,8 +68,8 @@ def test_choose_light_shuffle_and_count(lab: LabPage) -> None:
     lab.set_theme("light")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     server.write_notebook("narrow_heads_compared.ipynb", CELLS)
     page.open("narrow_heads_compared.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -84,5 +84,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     expect(widget).to_have_class(re.compile("is-stacked"))
     page.set_theme("light")
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

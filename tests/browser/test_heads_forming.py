@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = ["from mha_course import widgets", "widgets.HeadsForming(layer=2, head=2)"]
 
@@ -88,8 +88,8 @@ def test_slider_play_heads_and_sentences(lab: LabPage) -> None:
 
 
 @pytest.mark.parametrize("width", [480])
-def test_narrow_window_without_motion(server: LabServer, chromium: Chromium, width: int) -> None:
-    page = chromium.page(server, width=width, height=900, reduced_motion="reduce")
+def test_narrow_window_without_motion(server: LabServer, lab: LabPage, width: int) -> None:
+    page = lab.narrow(width)
     page.server.write_notebook("narrow_forming.ipynb", CELLS)
     page.open("narrow_forming.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -105,5 +105,3 @@ def test_narrow_window_without_motion(server: LabServer, chromium: Chromium, wid
     page.page.wait_for_timeout(1_800)
     expect(widget.locator("[data-fact=words]")).to_contain_text("After 150 steps")
     assert apart(widget)
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

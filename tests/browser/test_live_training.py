@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 STEPS = 4_000  # more than any of these tests waits for
 SOON = 60_000
@@ -135,8 +135,8 @@ def test_a_restarted_kernel_is_noticed_while_it_trains(closing: LabPage) -> None
     expect(quiet).to_have_count(0)
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     page.server.write_notebook("live_narrow.ipynb", [SHORT.format(steps=20, seed=4), "live"])
     page.open("live_narrow.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -145,5 +145,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     widget.scroll_into_view_if_needed()
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     assert button(widget).bounding_box()["height"] >= 24
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

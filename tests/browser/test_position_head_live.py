@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = ["from mha_course import widgets", "widgets.PositionHead(offset=-1, beta=16, n=12)"]
 
@@ -67,8 +67,8 @@ def test_sliders_walk_and_themes(page: LabPage) -> None:
     page.set_theme("light")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     server.write_notebook("narrow_position_head.ipynb", CELLS)
     page.open("narrow_position_head.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -77,5 +77,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
     for target in widget.locator("[role=slider]").all():
         assert target.bounding_box()["height"] >= 24
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 HOSTILE = "<img src=x onerror=alert(1)> 三月 العربية 👩‍👩‍👧"
 CELLS = [
@@ -128,8 +128,8 @@ def test_themes_are_followed_live(page: LabPage) -> None:
     page.set_theme("light")
 
 
-def test_narrow_window_without_motion(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window_without_motion(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     server.write_notebook("narrow_widgets.ipynb", CELLS)
     page.open("narrow_widgets.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -150,4 +150,3 @@ def test_narrow_window_without_motion(server: LabServer, chromium: Chromium) -> 
     )
     assert small == []
     assert page.console_errors == []
-    page.page.context.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Chromium, LabPage, LabServer
+from tests.browser.lab import LabPage, LabServer
 
 CELLS = [
     "from mha_course import widgets",
@@ -90,8 +90,8 @@ def test_dark_theme_repaints(page: LabPage) -> None:
     page.set_theme("light")
 
 
-def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
-    page = chromium.page(server, width=480, height=900, reduced_motion="reduce")
+def test_narrow_window(server: LabServer, lab: LabPage) -> None:
+    page = lab.narrow(480)
     server.write_notebook("narrow_translation_stepper.ipynb", CELLS)
     page.open("narrow_translation_stepper.ipynb")
     page.page.keyboard.press("Control+b")  # the file browser away, as one does in a narrow window
@@ -106,5 +106,3 @@ def test_narrow_window(server: LabServer, chromium: Chromium) -> None:
     field.press("Enter")
     expect(widget.locator(".mha-step-words")).to_contain_text("x" * 23 + "…")
     assert widget.evaluate("e => e.scrollWidth <= e.clientWidth")
-    assert page.console_errors == [] and page.foreign_requests == []
-    page.page.context.close()
