@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import sys
 import threading
 import time
@@ -249,6 +250,8 @@ def test_an_endless_loop_can_be_interrupted() -> None:
     main = threading.main_thread().ident
     import _thread
 
+    # Where tests run in the background, the shell may have it ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, _thread.interrupt_main)
     assert threading.get_ident() == main
     timer.start()
@@ -257,6 +260,7 @@ def test_an_endless_loop_can_be_interrupted() -> None:
             check("split_heads", loops)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
     assert torch.is_grad_enabled()
 
 

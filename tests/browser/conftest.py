@@ -83,5 +83,5 @@ def lab(desk: Desk, server: LabServer, request: pytest.FixtureRequest) -> Iterat
         desk.throw_away()
     else:
         page.clear_away()
-    server.end_kernels(but=earlier, wait=False)
+    server.end_kernels(but=earlier)
     assert noted == ([], [], [])
