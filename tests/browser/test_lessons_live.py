@@ -19,7 +19,7 @@ PICTURES = """() => ["img", "canvas", "svg"]
 
 @pytest.mark.parametrize("stem", LESSONS)
 def test_run_all_in_the_browser(lab: LabPage, server: LabServer, stem: str) -> None:
-    notebook = lesson(stem, shorter=True)
+    notebook = lesson(stem)
     notebook.cells.insert(0, nbformat.v4.new_code_cell(SHORT))
     nbformat.write(notebook, server.root / f"{stem}.ipynb")
     lab.open(f"{stem}.ipynb")

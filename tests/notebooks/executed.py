@@ -21,8 +21,11 @@ LESSONS = [path.stem for path in NOTEBOOKS]
 
 # The setting for a quick look that the README documents: fewer updates for what is trained live.
 SHORT_TRAINING = {"MHA_COURSE_STEPS": "300"}
-# Trainings that start by themselves and last: cell -> what stands there, and what is run instead.
+# Trainings that start by themselves and last: cell -> what stands there, and what is run instead. Whole, they
+# are run by tests of what lessons say of them (tests/test_lesson_*_told.py, tests/test_depth_trial.py) and by
+# benchmarks/lesson_times.py.
 SHORTER = {
+    "l09-train": ("train_stack(kind, seed=seed)", "train_stack(kind, seed=0)"),
     "l12-learn": ("steps=600)", "steps=60, ramp=5, settle=10)"),
     "l12-learn-curve": ("range(1, 601)", "range(1, 61)"),
     "l15-live": ("DigitSetting()", "DigitSetting(steps=60)"),
@@ -32,26 +35,24 @@ SHORTER = {
 MANY_RESULTS = "--InteractiveShell.cache_size=100000"
 
 
-def lesson(stem: str, shorter: bool = False) -> NotebookNode:
-    """A lesson as it is handed out. shorter: with the trainings of `SHORTER` cut down."""
+def lesson(stem: str) -> NotebookNode:
+    """A lesson as it is handed out, with the trainings of `SHORTER` cut down."""
     notebook = nbformat.read(next(path for path in NOTEBOOKS if path.stem == stem), as_version=4)
     for cell in notebook.cells:
-        if shorter and cell.id in SHORTER:
+        if cell.id in SHORTER:
             whole, fewer = SHORTER[cell.id]
             assert cell.source.count(whole) == 1, f"{cell.id} no longer says {whole!r}"
             cell.source = cell.source.replace(whole, fewer)
     return notebook
 
 
-def run_by_itself(stem: str, session: Path, shorter: bool = False) -> NotebookNode:
+def run_by_itself(stem: str, session: Path) -> NotebookNode:
     """The lesson after Run All in a fresh kernel and an empty folder; run once in a session of tests.
 
     session: a folder that all workers know. A cell that fails keeps its error as an output.
     """
-    plain = lesson(stem, shorter)
-    if plain == lesson(stem):
-        shorter = False
-    kept = session / f"{stem}{'-shorter' if shorter else ''}.ipynb"
+    plain = lesson(stem)
+    kept = session / f"{stem}.ipynb"
     with file_lock(kept.with_suffix(".lock")):
         if not kept.exists():
             folder = session / f"{kept.stem}-folder"
