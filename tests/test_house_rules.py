@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "mha_course"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The file as a tree; every rule reads the same one."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
 
 # From the ground up. A module may import from its own floor or from floors below.
 FLOORS = [
@@ -40,7 +48,7 @@ def floor_of(path: Path) -> str | None:
 
 def imported(path: Path) -> set[str]:
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module == "mha_course":
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mha_course."):
@@ -68,12 +76,12 @@ def test_files_have_one_idea_and_a_docstring(path: Path) -> None:
     assert path.stem not in {"utils", "helpers", "common", "misc", "tools"}
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 320, f"{path.name} is too long to read in one sitting"
-    assert ast.get_docstring(ast.parse(text)), f"{path.name} does not say what it is"
+    assert ast.get_docstring(parsed(path)), f"{path.name} does not say what it is"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_public_functions_are_described_and_typed(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
             assert ast.get_docstring(node), f"{path.name}: {node.name} has no docstring"
@@ -97,7 +105,7 @@ def test_widget_files_can_be_read_in_one_sitting() -> None:
 
 def test_text_files_name_their_encoding_and_weights_are_never_pickled() -> None:
     for path in [*MODULES, *(ROOT / "benchmarks").glob("*.py"), ROOT / "start.py"]:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue

@@ -22,9 +22,6 @@ DRAWN = settings(
 )
 
 
-FEWER = settings(DRAWN, max_examples=8)  # where every function runs at every size
-
-
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     threads = torch.get_num_threads()
@@ -41,7 +38,7 @@ def called(name: str, fn, sizes: Sizes, seed: int):
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_right_answers_are_right_at_every_size(name: str) -> None:
-    @FEWER
+    @DRAWN
     @given(drawn_sizes())
     def at(sizes: Sizes) -> None:
         expected = called(name, EXERCISES[name].reference, sizes, 5)
@@ -60,7 +57,7 @@ def test_a_mistake_is_the_same_mistake_at_every_size(name: str) -> None:
         ways.setdefault(mistake.id, []).extend(exercise.ways(mistake))
     by_id = [(id_, fn) for id_, fn in written(name).WRONG if id_ in ways]
 
-    @FEWER
+    @DRAWN
     @given(drawn_sizes())
     def at(sizes: Sizes) -> None:
         listed = {id_: [called(name, way, sizes, 5) for way in fns] for id_, fns in ways.items()}
