@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -160,6 +161,7 @@ class LabPage:
 
     def __init__(self, server: LabServer, page: Page) -> None:
         self.server, self.page = server, page
+        self.another: Callable[[], LabPage] = lambda: self
         self.foreign_requests: list[str] = []
         self.console_errors: list[str] = []
         self.dialogs: list[str] = []
@@ -196,17 +198,17 @@ class LabPage:
         self.page.wait_for_timeout(300)
 
     def narrow(self, width: int, height: int = 900) -> LabPage:
-        """In a window of this size, and with no more motion than a student asked for, until the test ends."""
-        self.page.set_viewport_size({"width": width, "height": height})
-        self.page.emulate_media(reduced_motion="reduce")
-        return self
+        """Another page, in a window of this size, and with no more motion than a student asks for."""
+        page = self.another()
+        page.page.set_viewport_size({"width": width, "height": height})
+        page.page.emulate_media(reduced_motion="reduce")
+        return page
 
     def clear_away(self) -> None:
         """Close what is open, and be as at the beginning, for the next test. Raises if that can't be done."""
         self.page.evaluate(OPEN_IN_PLACE, "")
         self.page.evaluate("localStorage.clear()")
         self.page.emulate_media(media="null", reduced_motion="null", color_scheme="null")
-        self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
         self.page.mouse.move(0, 0)
 
     def run_all(self, timeout: float = 300) -> None:
