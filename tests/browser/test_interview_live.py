@@ -148,6 +148,13 @@ def test_a_sitting_by_keys_alone_brings_back_what_was_missed(page: LabPage) -> N
     # The new sitting: the box of what had been missed comes before those that were known at once.
     expect(question(first)).to_contain_text("Question 0?")
     expect(first.locator(".mha-interview-asked")).to_contain_text("known the last time")
+    # Ten, where there are as many: what was asked before is not turned in the sitting that begins.
+    keys.press("Space")
+    expect(answer).to_be_visible()
+    first.locator("[data-order=ten]").click()
+    expect(first.locator("[data-left]")).to_have_text("7 left in this sitting")
+    expect(first.locator("[data-show]")).to_be_visible()
+    expect(question(first)).to_be_focused()
 
 
 def test_proofs_run_and_all_is_readable_in_both_themes_and_narrow(page: LabPage) -> None:

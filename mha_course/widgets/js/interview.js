@@ -13,7 +13,8 @@ function interviewCounts() {
   const words = node("ul", { class: "mha-interview-counts", "data-counts": true });
   const NAMES = [["knew", "known"], ["partly", "partly"], ["missed", "missed"], ["new", "new"]];
   return {
-    elements: [bar, words],
+    bar,
+    words,
     draw(counts) {
       bar.replaceChildren(...NAMES.filter(([name]) => counts[name]).map(([name]) => node("span", { class: `is-${name}`, style: `flex-grow: ${counts[name]}` })));
       words.replaceChildren(...NAMES.map(([name, word]) =>
@@ -38,15 +39,16 @@ function render({ model, el }) {
   const missed = switchControl({ label: "", text: "only what I missed or knew in part", name: "missed", value: false, onChange: (on) => filter({ only_missed: on }) });
   missed.button.setAttribute("aria-label", "only what I missed or knew in part");
   const counts = interviewCounts();
+  const ten = node("button", { class: "mha-button", type: "button", "data-order": "ten", title: "A new, short sitting of the topic chosen, or of all: what was missed first, then one topic after the other", onclick: () => order("ten") }, "Ten cards, mixed");
   const left = node("span", { class: "mha-sub", "data-left": true });
   const last = node("div", { class: "mha-interview-last", "data-last": true });
   const place = node("div", { class: "mha-interview-place" });
   const trouble = node("p", { class: "mha-note mha-interview-trouble", role: "status" });
   root.append(
     node("div", { class: "mha-interview-head" }, node("h3", { class: "mha-heading" }, "The interview"), left),
-    node("div", { class: "mha-row" }, node("div", { class: "mha-control" }, node("label", { class: "mha-label", for: select.id }, "topic"), select), missed.element,
-      node("button", { class: "mha-button", type: "button", "data-order": "ten", title: "A new, short sitting of the topic chosen, or of all: what was missed first, then one topic after the other", onclick: () => order("ten") }, "Ten cards, mixed")),
-    ...counts.elements,
+    node("div", { class: "mha-row" }, node("div", { class: "mha-control" }, node("label", { class: "mha-label", for: select.id }, "topic"), select), missed.element),
+    counts.bar,
+    node("div", { class: "mha-interview-head" }, counts.words, ten),
     last,
     place,
     trouble,
