@@ -89,6 +89,11 @@ class Desk:
         self.in_use.clear()
         return noted
 
+    def let_go(self) -> None:
+        """Let JupyterLab say now that notebooks and kernels are gone, and not in the next test."""
+        if self._wide is not None:
+            self._wide.page.wait_for_timeout(400)
+
     def close(self) -> None:
         if self._wide is not None:
             self.throw_away(self._wide)
@@ -108,4 +113,5 @@ def lab(desk: Desk, server: LabServer, request: pytest.FixtureRequest) -> Iterat
     yield desk.wide()
     noted = desk.put_away(failed=request.session.testsfailed > failed)
     server.end_kernels(but=earlier)
+    desk.let_go()
     assert noted == []

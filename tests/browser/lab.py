@@ -46,6 +46,9 @@ OPEN_IN_PLACE = """async path => {
 # What JupyterLab itself prints to the console in a notebook without any widget.
 HARMLESS_CONSOLE = ("Failed to load resource: the server responded with a status of 404",)
 
+# JupyterLab's own words where a notebook is closed before all that it waits for has come.
+DISPOSED = "Disposed"
+
 
 def find_chromium() -> str | None:
     """Path of a Chromium or Chrome that can be driven, or None."""
@@ -167,7 +170,7 @@ class LabPage:
         self.dialogs: list[str] = []
         page.on("request", self._note_request)
         page.on("console", self._note_console)
-        page.on("pageerror", lambda error: self.console_errors.append(f"page error: {error}"))
+        page.on("pageerror", self._note_page_error)
         page.on("dialog", self._note_dialog)
         page.set_default_timeout(60_000)
 
@@ -179,6 +182,10 @@ class LabPage:
     def _note_console(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not any(known in message.text for known in HARMLESS_CONSOLE):
             self.console_errors.append(message.text)
+
+    def _note_page_error(self, error: object) -> None:
+        if str(error) != DISPOSED:
+            self.console_errors.append(f"page error: {error}")
 
     def _note_dialog(self, dialog) -> None:
         self.dialogs.append(dialog.message)

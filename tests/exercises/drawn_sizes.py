@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +51,16 @@ def drawn_sizes() -> st.SearchStrategy[Sizes]:
     """Six different sizes from 2 to 9, whose products differ as well, and a seed."""
     six = st.lists(st.integers(2, 9), min_size=6, max_size=6, unique=True)
     return st.builds(Sizes, six.filter(_no_product_is_a_size), st.integers(0, 2**20))
+
+
+def some_sizes(count: int) -> list[Sizes]:
+    """So many of them, the same each time."""
+    g = random.Random(4)
+    drawn = iter(lambda: g.sample(range(2, 10), 6), None)
+    return [
+        Sizes(six, g.randrange(2**20))
+        for six in itertools.islice(filter(_no_product_is_a_size, drawn), count)
+    ]
 
 
 def _no_product_is_a_size(sizes: list[int]) -> bool:
@@ -252,7 +264,7 @@ CALLS: dict[str, Call] = {
     "flop_count": lambda s: (s.n, s.d_model, s.h),
     "multi_head_attention": _layer,
     "sinusoidal_encoding": lambda s: (s.n + s.m, 2 * s.h),
-    "shift_matrix": lambda s: (s.n - 5, _frequencies(s)),
+    "shift_matrix": lambda s: (s.n - 5 or 2, _frequencies(s)),
     "position_kernel": lambda s: (3 * s.tensor(s.n), _frequencies(s)),
     "previous_token_queries": _queries,
     "offset_scores": _offset,

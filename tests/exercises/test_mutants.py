@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 import torch
 
 from mha_course.exercises.judging import passes
 from mha_course.exercises.registry import EXERCISES
-from tests.exercises.mutants import mutants
+from tests.exercises.mutants import Mutant, mutants
 
 # Changes that leave the function right, by what they change, with the reason.
 EVERYWHERE = {
@@ -195,10 +196,15 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+@cache
+def mutants_of(name: str) -> list[Mutant]:
+    return list(mutants(EXERCISES[name].reference))
+
+
 @pytest.mark.parametrize("name", EXERCISES)
 def test_no_changed_reference_passes(name: str) -> None:
     exercise, reasons = EXERCISES[name], {**EVERYWHERE, **IN_ONE.get(name, {})}
-    made = list(mutants(exercise.reference))
+    made = mutants_of(name)
     alive = [mutant.change for mutant in made if passes(exercise, mutant.fn)]
     unexplained = [change for change in alive if not any(re.search(why, change) for why in reasons)]
     assert not unexplained, f"{len(unexplained)} of {len(made)} mutants of {name} pass: {unexplained}"
@@ -208,6 +214,6 @@ def test_no_changed_reference_passes(name: str) -> None:
 
 
 def test_enough_is_changed() -> None:
-    changes = [m.change for e in EXERCISES.values() for m in mutants(e.reference)]
+    changes = [m.change for name in EXERCISES for m in mutants_of(name)]
     assert len(changes) >= 2_000
     assert len(set(changes)) > 1_000
