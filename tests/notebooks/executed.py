@@ -75,8 +75,9 @@ class OneKernel:
         self._client = NotebookClient(nbformat.v4.new_notebook(), timeout=600, resources=self._resources)
         with pytest.MonkeyPatch.context() as patch:
             _set(patch, folder)
+            self._client.extra_arguments = [MANY_RESULTS]
             self._client.create_kernel_manager()
-            self._client.start_new_kernel(cwd=str(folder), extra_arguments=[MANY_RESULTS])
+            self._client.start_new_kernel(cwd=str(folder))
             self._client.start_new_kernel_client()
 
     def run(self, notebook: NotebookNode) -> NotebookNode:
