@@ -135,6 +135,15 @@ def test_html_holds_two_images_of_which_one_is_hidden() -> None:
     assert data[0] != data[1] and all(re.fullmatch(r"[A-Za-z0-9+/=]+", one) for one in data)
 
 
+def test_the_dark_twin_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = EVERY_KIND["bars"]()._repr_html_()
+    monkeypatch.setenv("MHA_COURSE_PICTURES", "light")
+    alone = EVERY_KIND["bars"]()._repr_html_()
+    assert [tag for tag, _ in Images(alone).found] == ["img"] and alone in both
+    monkeypatch.setenv("MHA_COURSE_PICTURES", "both")
+    assert EVERY_KIND["bars"]()._repr_html_() == both
+
+
 def test_image_has_two_device_pixels_for_each_css_pixel() -> None:
     picture = EVERY_KIND["heatmap"]()
     width = int(Images(picture._repr_html_()).found[1][1]["width"])

@@ -21,6 +21,8 @@ LESSONS = [path.stem for path in NOTEBOOKS]
 
 # The setting for a quick look that the README documents: fewer updates for what is trained live.
 SHORT_TRAINING = {"MHA_COURSE_STEPS": "300"}
+# In the browser tests the same lessons draw their dark pictures, too.
+LIGHT_PICTURES = {"MHA_COURSE_PICTURES": "light"}
 # Trainings that start by themselves and last: cell -> what stands there, and what is run instead. Whole, they
 # are run by tests of what lessons say of them (tests/test_lesson_*_told.py, tests/test_depth_trial.py) and by
 # benchmarks/lesson_times.py.
@@ -99,7 +101,8 @@ class OneKernel:
 
 def _set(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """The environment of a kernel: a my_course/ of its own, and short trainings."""
-    for name, value in {"MHA_COURSE_HOME": str(folder / "my_course"), **SHORT_TRAINING}.items():
+    settings = SHORT_TRAINING | LIGHT_PICTURES
+    for name, value in {"MHA_COURSE_HOME": str(folder / "my_course"), **settings}.items():
         patch.setenv(name, value)
 
 
