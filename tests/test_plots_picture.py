@@ -140,6 +140,7 @@ def test_the_dark_twin_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MHA_COURSE_PICTURES", "light")
     alone = EVERY_KIND["bars"]()._repr_html_()
     assert [tag for tag, _ in Images(alone).found] == ["img"] and alone in both
+    assert 0.4 < len(alone) / len(both) < 0.6, "half as large"
     monkeypatch.setenv("MHA_COURSE_PICTURES", "both")
     assert EVERY_KIND["bars"]()._repr_html_() == both
 
