@@ -10,6 +10,8 @@ from torch import Tensor
 
 from mha_course.sizes import check_sizes
 
+_PAIRS = 2_000_000  # of scores that are compared at once; more of them take more memory, not less time
+
 
 @dataclass(frozen=True)
 class RankCorrelation:
@@ -26,14 +28,17 @@ class RankCorrelation:
 
 
 def ranks(scores: Tensor) -> Tensor:
-    """(n,) -> (n,): place of each score from 1, the smallest first; equal scores share the mean place.
+    """(..., n) -> (..., n): place of each score in its row from 1, the smallest first; equal scores share the
+    mean place.
 
     Raises: ValueError for scores with nan, which has no place.
     """
     if bool(scores.isnan().any()):
-        raise ValueError(f"{int(scores.isnan().sum())} of {len(scores)} scores are nan, which has no rank.")
-    below = (scores[:, None] > scores).sum(1)
-    equal = (scores[:, None] == scores).sum(1)
+        raise ValueError(
+            f"{int(scores.isnan().sum())} of {scores.numel()} scores are nan, which has no rank."
+        )
+    below = (scores[..., None] > scores[..., None, :]).sum(-1)
+    equal = (scores[..., None] == scores[..., None, :]).sum(-1)
     return below + (equal + 1) / 2
 
 
@@ -64,7 +69,8 @@ def rank_correlation(a: Tensor, b: Tensor, draws: int = 2_000, seed: int = 0) ->
     a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
     g = torch.Generator().manual_seed(seed)
     again = torch.randint(n, (draws, n), generator=g)
-    drawn = torch.tensor([float(_correlation(ranks(a[i]), ranks(b[i]))) for i in again])
+    rows = max(1, _PAIRS // n**2)
+    drawn = torch.cat([_correlation(ranks(a[few]), ranks(b[few])) for few in again.split(rows)]).float()
     low, high = drawn.nanquantile(torch.tensor([0.025, 0.975])).tolist()
     orders = torch.rand(draws, n, generator=g).argsort(1)
     shuffled = _correlation(ranks(a).expand(draws, n), ranks(b)[orders])

@@ -12,6 +12,7 @@ from torch import Tensor
 from mha_course.models.gloss_model import GlossModel
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.gloss_batches import NO_ANSWER, GlossData
+from mha_course.training.kept_answers import kept_answers
 
 PICKS, JUDGES, ALL = slice(0, None, 2), slice(1, None, 2), slice(None)  # every second sentence judges
 _WORDS = 6_000  # in one batch
@@ -42,6 +43,7 @@ class GlossMarks:
         return sum(self.loss_by_part(judge).values())
 
 
+@kept_answers
 def gloss_marks(model: GlossModel, data: GlossData) -> GlossMarks:
     """Let a model answer for all sentences. Sentences of one length go together: nothing is filled up."""
     return marks_of(data, answers_of(model, data))

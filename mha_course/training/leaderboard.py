@@ -21,6 +21,7 @@ from mha_course.models.digit_model import DigitModel
 from mha_course.models.gloss_model import GlossModel, GlossSizes
 from mha_course.text.course_language.gloss import PARTS
 from mha_course.training.gloss_batches import NO_ANSWER, GlossData
+from mha_course.training.kept_answers import kept_answers
 from mha_course.training.own_chance import with_own_chance
 from mha_course.training.record_gates import in_batches
 from mha_course.training.train_gloss import Recipe, Step, accuracy, train_gloss
@@ -154,6 +155,7 @@ def run_row(
     }
 
 
+@kept_answers
 @torch.no_grad()
 def held_out_loss(model: GlossModel, tested: GlossData) -> float:
     """Mean loss of a word, the four parts summed, over sentences the model was not trained on."""

@@ -22,6 +22,7 @@ from mha_course.training.gloss_batches import (
     gloss_data,
     with_unknown_words,
 )
+from mha_course.training.kept_answers import kept_answers
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def rate_at(step: int, recipe: Recipe) -> float:
     return 0.5 * (1 + math.cos(math.pi * done))
 
 
+@kept_answers
 @torch.no_grad()
 def accuracy(model: GlossModel, data: GlossData, tokens: int = 4_096) -> dict[str, float]:
     """The share of right answers by part, over all words of all sentences."""
