@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -24,6 +25,7 @@ from mha_course.training.gloss_batches import (
     gloss_data,
     with_unknown_words,
 )
+from mha_course.training.live import sentences_for
 from mha_course.training.record import TRAINING_SEED
 from mha_course.training.train_gloss import Recipe
 
@@ -47,8 +49,12 @@ class GateTrainer:
         self.gates: list[HeadGates] = gates_for(self.learned, self.recipe.start, self.seed)
 
     def steps(self, data: GlossData | None = None) -> Iterator[GateStep]:
-        """Learn, with a report after every update. data: None draws `SENTENCES` training sentences first."""
-        data = gate_sentences(self.model.vocabulary) if data is None else data
+        """Learn, with a report after every update.
+
+        data: None draws `SENTENCES` training sentences first, fewer where they would last for fewer steps.
+        """
+        if data is None:
+            data = gate_sentences(self.model.vocabulary, sentences_for(self.recipe.steps, SENTENCES))
         g = torch.Generator().manual_seed(self.seed)
         batches = shown_batches(data, self.model.vocabulary, g)
         return learn_gates(self.learned, self.gates, batches, gloss_loss, self.recipe)
@@ -63,8 +69,13 @@ class GateTrainer:
 
 
 def gate_sentences(vocabulary: Vocabulary, count: int = SENTENCES) -> GlossData:
-    """The first of the sentences that the course models are trained on."""
-    return gloss_data(list(draw_sentences(count, TRAINING_SEED)), vocabulary)
+    """The first of the sentences that the course models are trained on. The caller's own, to change."""
+    return deepcopy(_drawn(tuple(vocabulary.tokens), count))
+
+
+@lru_cache(maxsize=4)
+def _drawn(tokens: tuple[str, ...], count: int) -> GlossData:
+    return gloss_data(list(draw_sentences(count, TRAINING_SEED)), Vocabulary(tokens))
 
 
 def shown_batches(data: GlossData, vocabulary: Vocabulary, g: torch.Generator) -> Iterator[GlossBatch]:
