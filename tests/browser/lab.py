@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
+from tests.browser.warm_kernels import warm_kernels
+
 WIDTH, HEIGHT = 1400, 1000
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", ""}
 CHROMIUM_OPTIONS = [
@@ -89,6 +91,7 @@ class LabServer:
         command.append("--expose-app-in-browser")
         if hasattr(os, "getuid") and os.getuid() == 0:
             command.append("--allow-root")
+        environment |= warm_kernels().settings
         self._process = subprocess.Popen(
             command, stdout=self._log, stderr=subprocess.STDOUT, env=environment, cwd=folder
         )
@@ -164,7 +167,8 @@ class LabPage:
 
     def __init__(self, server: LabServer, page: Page) -> None:
         self.server, self.page = server, page
-        self.another: Callable[[], LabPage] = lambda: self
+        self.used_up = False  # a test that changes the page for good says so
+        self.page_of_size: Callable[[int, int], LabPage] = lambda width, height: self
         self.foreign_requests: list[str] = []
         self.console_errors: list[str] = []
         self.dialogs: list[str] = []
@@ -200,14 +204,14 @@ class LabPage:
             self.page.evaluate(OPEN_IN_PLACE, name)
         else:
             self.page.goto(f"{self.server.url}lab/tree/{name}?token={self.server.token}&reset")
+            self.page.evaluate("addEventListener('resize', () => (window.mhaResized = true))")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_selector("#jp-main-statusbar >> text=/\\| Idle/", timeout=240_000)
         self.page.wait_for_timeout(300)
 
     def narrow(self, width: int, height: int = 900) -> LabPage:
         """Another page, in a window of this size, and with no more motion than a student asks for."""
-        page = self.another()
-        page.page.set_viewport_size({"width": width, "height": height})
+        page = self.page_of_size(width, height)
         page.page.emulate_media(reduced_motion="reduce")
         return page
 
@@ -226,11 +230,12 @@ class LabPage:
         self.page.wait_for_timeout(300)
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
-            prompts = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").all_inner_texts()
+            # Not `all_inner_texts`: for a text as it is seen the whole page is laid out anew.
+            prompts = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").all_text_contents()
             if prompts and all(p.strip(" []:").isdigit() for p in prompts):
                 self.page.wait_for_timeout(500)
                 return
-            self.page.wait_for_timeout(100)
+            self.page.wait_for_timeout(min(500, 50 + 5 * len(prompts)))
         raise TimeoutError(f"cells still running after {timeout} s: {prompts}")
 
     def run_cell(self, index: int) -> None:

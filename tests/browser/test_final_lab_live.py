@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.desk import Desk
 from tests.browser.lab import Chromium, LabPage, LabServer
 
 CLOCK = "from mha_course import widgets\nwidgets.AgainstTheClock(lesson='03')"
@@ -24,17 +26,24 @@ NAMES = ["head_size", "split_heads", "stack_heads"]
 HOSTILE = "<img src=x onerror=alert(1)> 张三 محمد 🎉"
 
 
-@pytest.fixture
-def home(tmp_path_factory: pytest.TempPathFactory, chromium: Chromium) -> Iterator[LabPage]:
-    """A page on a server whose root is the student's folder, as the course is started."""
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory, chromium: Chromium) -> Iterator[Desk]:
+    """Pages on a server whose root is the student's folder, as the course is started."""
     folder = tmp_path_factory.mktemp("home")
     server = LabServer(folder, home=folder / "my_course")
-    page = chromium.page(server)
-    yield page
-    page.page.context.close()
-    server.end_kernels()
+    desk = Desk(server, chromium)
+    yield desk
+    desk.close()
     server.close()
-    assert page.foreign_requests == [] and page.dialogs == [] and page.console_errors == []
+
+
+@pytest.fixture
+def home(homes: Desk, request: pytest.FixtureRequest) -> Iterator[LabPage]:
+    """One of these pages, and an empty folder."""
+    for kept in homes.server.root.iterdir():
+        kept.unlink() if kept.is_file() else shutil.rmtree(kept)
+    with homes.for_a_test(request) as page:
+        yield page
 
 
 def clocks(lab: LabPage) -> Locator:
@@ -124,6 +133,7 @@ def test_time_over_is_told_quietly(home: LabPage) -> None:
     before = fact.evaluate(looks)
     # The machine's clock moves on, and no word comes from Python.
     later = "ms => { const now = Date.now; Date.now = () => now() + ms; }"
+    home.used_up = True
     home.page.evaluate(later, 21 * 60_000)
     expect(live).to_have_text("Half of the time is left: 22 minutes 30 seconds.")
     home.page.evaluate(later, 18 * 60_000)
@@ -142,13 +152,14 @@ def test_the_clock_fits_into_a_narrow_window_and_into_a_large_one(
     home: LabPage, width: int, zoom: float
 ) -> None:
     home.server.write_notebook("narrow.ipynb", [CLOCK])
-    home.page.set_viewport_size({"width": width, "height": 900})
-    home.open("narrow.ipynb")
-    home.page.evaluate("z => { document.body.style.zoom = z; }", zoom)
-    clock = shown(home)
+    lab = home.page_of_size(width, 900)
+    lab.open("narrow.ipynb")
+    lab.used_up = True
+    lab.page.evaluate("z => { document.body.style.zoom = z; }", zoom)
+    clock = shown(lab)
     clock.locator("button[data-control=start]").click()
     expect(clock).to_have_attribute("data-state", "running")
-    home.page.wait_for_timeout(500)
+    lab.page.wait_for_timeout(500)
     found = clock.evaluate(
         """root => {
           const own = e => [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
