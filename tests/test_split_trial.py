@@ -42,11 +42,12 @@ def test_who_reaches_whom() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_copying_is_learned_with_every_split(way: str) -> None:
-    trial = train_reader(way, "copy")
-    assert trial.losses[0] > 2.2
-    assert trial.losses[-1] < 0.1
-    assert trial.accuracy > 0.98
+def test_copying_is_learned_with_every_split_from_every_seed(way: str) -> None:
+    for seed in range(3):
+        trial = train_reader(way, "copy", seed=seed)
+        assert trial.losses[0] > 2.2
+        assert trial.losses[-1] < 0.1
+        assert f"{trial.accuracy:.0%}" == "100%"
 
 
 def test_the_first_token_does_not_reach_far_without_the_transpose() -> None:

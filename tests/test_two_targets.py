@@ -26,6 +26,12 @@ def test_one_head_stays_at_one_half_and_two_heads_solve_it():
     assert sum(p.numel() for p in one.layer.parameters()) == parameter_count(8, 2)
 
 
+def test_one_head_that_sees_the_numbers_does_better_and_two_heads_far_better():
+    """What lesson 02 says after its second training; three seeds of it start by themselves there."""
+    sees = train_neighbours(1, weights_see_numbers=True).error
+    assert 10 * train_neighbours(2).error < sees < 0.9 * train_neighbours(1).error
+
+
 def test_the_map_is_the_same_for_every_sentence_unless_it_sees_the_numbers():
     assert train_neighbours(1, steps=5).trace.weights.std(0).max() < 1e-6
     assert train_neighbours(1, steps=5, weights_see_numbers=True).trace.weights.std(0).max() > 1e-4
