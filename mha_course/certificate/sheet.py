@@ -13,7 +13,6 @@ from mha_course.certificate.name_line import image_of
 from mha_course.certificate.record import Record
 from mha_course.plots import fonts
 from mha_course.plots.canvas import SHARPNESS, Canvas, text_width, wrap
-from mha_course.plots.png import encode
 from mha_course.theme import Theme
 
 MARGIN = 56.0
@@ -25,7 +24,7 @@ _NAME_SIZES = (34, 30, 26, 22, 19, 16)
 
 def sheet_png(record: Record) -> bytes:
     """The whole certificate as PNG bytes, in light colours, two pixels to each CSS pixel."""
-    return encode(drawn_sheet(record).figure)
+    return drawn_sheet(record).png()
 
 
 def drawn_sheet(record: Record) -> Canvas:
@@ -53,7 +52,7 @@ def squares_png(record: Record, theme: Theme) -> bytes:
     width, height = squares.size(record.rows)
     canvas = Canvas(width + 8, height + 8, theme)
     squares.draw_squares(canvas, 4, 4, record.rows)
-    return encode(canvas.figure)
+    return canvas.png()
 
 
 def _frame(canvas: Canvas) -> None:

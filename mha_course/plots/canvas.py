@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, wraps
+from typing import TypeVar, cast
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -18,6 +21,7 @@ from matplotlib.text import Text
 
 from mha_course import theme as themes
 from mha_course.plots import fonts
+from mha_course.plots.png import encode
 
 # A CSS pixel is a hundredth of an inch here, and pictures are drawn at twice that: sharp at 150 % zoom.
 PIXELS_PER_INCH = 100
@@ -25,30 +29,71 @@ SHARPNESS = 2
 _POINTS = 72 / PIXELS_PER_INCH
 
 
+_MOST_KEPT = 200  # pictures, of 20 to 100 kB
+_DRAWN: dict[bytes, bytes] = {}
+
+Mark = TypeVar("Mark", bound=Callable[..., None])
+
+
+def _mark(draw: Mark) -> Mark:
+    """A method that draws: its calls are kept until the figure is asked for, then they draw at once."""
+
+    @wraps(draw)
+    def kept(self: Canvas, *given: object, **named: object) -> None:
+        self._marks.append((draw.__name__, given, named))
+        if self._figure is not None:
+            draw(self, *given, **named)
+
+    return cast(Mark, kept)
+
+
 class Canvas:
     """A figure of width x height CSS pixels, y downwards, in the colours of one theme.
 
-    Nothing of it touches pyplot or the global rcParams, so a picture can be drawn on any thread.
+    Marks are kept and drawn when the figure is asked for: a picture that was drawn before, as when a cell
+    runs again, is not drawn again. Nothing touches pyplot or the global rcParams, so a picture can be
+    drawn on any thread.
     """
 
     def __init__(self, width: float, height: float, theme: themes.Theme = "light") -> None:
         self.width, self.height, self.theme = math.ceil(width), math.ceil(height), theme
         self.colours = themes.colours(theme)
-        self.figure = Figure(
-            figsize=(self.width / PIXELS_PER_INCH, self.height / PIXELS_PER_INCH),
-            dpi=PIXELS_PER_INCH * SHARPNESS,
-            facecolor=self.colours["surface"],
-            edgecolor="none",
-            layout="none",
-        )
-        FigureCanvasAgg(self.figure)
-        self._axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
-        self._axes.set_axis_off()
+        self._marks: list[tuple[str, tuple, dict[str, object]]] = []
+        self._figure: Figure | None = None
+
+    @property
+    def figure(self) -> Figure:
+        """The Matplotlib figure with all marks so far; it belongs to no pyplot window."""
+        if self._figure is None:
+            self._figure = Figure(
+                figsize=(self.width / PIXELS_PER_INCH, self.height / PIXELS_PER_INCH),
+                dpi=PIXELS_PER_INCH * SHARPNESS,
+                facecolor=self.colours["surface"],
+                edgecolor="none",
+                layout="none",
+            )
+            FigureCanvasAgg(self._figure)
+            self._axes = self._figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
+            self._axes.set_axis_off()
+            for name, given, named in self._marks:
+                getattr(Canvas, name).__wrapped__(self, *given, **named)
+        return self._figure
+
+    def png(self) -> bytes:
+        """The picture as a PNG file; drawn once for the same marks, as long as this Python lives."""
+        same = (self.width, self.height, self.theme, fonts._fonts_installed(), self._marks)
+        key = hashlib.sha256(pickle.dumps(same)).digest()
+        file = _DRAWN.pop(key, None) or encode(self.figure)
+        _DRAWN[key] = file  # the last one asked for is the last one to go
+        while len(_DRAWN) > _MOST_KEPT:
+            _DRAWN.pop(next(iter(_DRAWN)), None)
+        return file
 
     def colour(self, name: str) -> str:
         """The hex colour of a token such as "ink2"; a hex colour is given back as it is."""
         return name if name.startswith("#") else self.colours[name]
 
+    @_mark
     def text(
         self,
         x: float,
@@ -84,6 +129,7 @@ class Canvas:
             )
         )
 
+    @_mark
     def rect(
         self,
         x: float,
@@ -109,6 +155,7 @@ class Canvas:
         else:
             self._axes.add_artist(Rectangle((x, y), width, height, **style))
 
+    @_mark
     def circle(
         self, x: float, y: float, radius: float, fill: str, edge: str, stroke: float = 1.0, z: float = 4.0
     ) -> None:
@@ -124,6 +171,7 @@ class Canvas:
             )
         )
 
+    @_mark
     def line(
         self,
         xs: Sequence[float],
@@ -151,6 +199,7 @@ class Canvas:
             )
         )
 
+    @_mark
     def lines(self, segments: list[tuple], colour: str = "edge", stroke: float = 1.0, z: float = 3.0) -> None:
         """Many straight lines ((x0, y0), (x1, y1)) at once."""
         if segments:
@@ -161,6 +210,7 @@ class Canvas:
                 )
             )
 
+    @_mark
     def marker(self, x: float, y: float, shape: str, size: float, fill: str, edge: str = "surface") -> None:
         """A data point: a Matplotlib marker with an outline that lifts it off the line."""
         self._axes.add_artist(
@@ -177,12 +227,14 @@ class Canvas:
             )
         )
 
+    @_mark
     def area(self, points: Sequence[tuple[float, float]], fill: str, alpha: float, z: float = 2.0) -> None:
         """A filled polygon without outline, such as the band around a line."""
         self._axes.add_artist(
             Polygon(points, closed=True, facecolor=self.colour(fill), edgecolor="none", alpha=alpha, zorder=z)
         )
 
+    @_mark
     def cells(self, x: float, y: float, width: float, height: float, rgb: np.ndarray) -> None:
         """A table of colours (rows, columns, 3), 0 to 255, filling the rectangle; never smoothed."""
         image = AxesImage(self._axes, interpolation="nearest", origin="upper", zorder=1.0)

@@ -11,7 +11,6 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from mha_course.plots.canvas import Canvas, text_width, wrap
-from mha_course.plots.png import encode
 from mha_course.text.readable import readable
 from mha_course.theme import Theme
 
@@ -67,7 +66,7 @@ class Picture:
     def png(self, theme: Theme = "light") -> bytes:
         """The picture as a PNG file with two device pixels for each CSS pixel."""
         if theme not in self._files:
-            self._files[theme] = encode(self._canvas(theme).figure)
+            self._files[theme] = self._canvas(theme).png()
         return self._files[theme]
 
     def save(self, path: str | Path, theme: Theme = "light") -> None:
