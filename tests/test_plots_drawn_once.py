@@ -9,6 +9,7 @@ import pytest
 
 from mha_course import theme
 from mha_course.plots import canvas as canvas_module
+from mha_course.plots import drawn_once
 from mha_course.plots.canvas import Canvas
 from mha_course.plots.picture import framed
 
@@ -38,9 +39,9 @@ MARKS: dict[str, tuple[Callable[[Canvas], None], Callable[[Canvas], None]]] = {
 
 @pytest.fixture(autouse=True)
 def nothing_drawn_yet() -> Iterator[None]:
-    canvas_module._DRAWN.clear()
+    drawn_once.forget()
     yield
-    canvas_module._DRAWN.clear()
+    drawn_once.forget()
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_the_same_marks_are_drawn_once_and_others_by_themselves(what: str, figur
     assert drawn_with(one, dark=True) != first and len(figures) == 3
     assert drawn_with(one, size=(45, 31)) != first and len(figures) == 4
     # Drawn anew it is the same picture.
-    canvas_module._DRAWN.clear()
+    drawn_once.forget()
     assert drawn_with(one) == first and len(figures) == 5
 
 
@@ -91,14 +92,14 @@ def test_a_new_font_is_seen(monkeypatch: pytest.MonkeyPatch, figures: list[int])
 
 
 def test_the_oldest_pictures_go_and_what_was_asked_for_again_stays(figures: list[int]) -> None:
-    most = canvas_module._MOST_KEPT
+    most = drawn_once.MOST_KEPT
     files = [f"picture {i}".encode() for i in range(most)]
-    canvas_module._DRAWN.update({bytes([i // 256, i % 256]): file for i, file in enumerate(files)})
+    drawn_once._kept.update({bytes([i // 256, i % 256]): file for i, file in enumerate(files)})
     first = drawn_with(MARKS["rect"][0])
-    assert len(canvas_module._DRAWN) == most and files[0] not in canvas_module._DRAWN.values()
+    assert len(drawn_once._kept) == most and files[0] not in drawn_once._kept.values()
     drawn_with(MARKS["line"][0])
     assert drawn_with(MARKS["rect"][0]) == first and len(figures) == 2
-    assert list(canvas_module._DRAWN.values())[-1] == first
+    assert list(drawn_once._kept.values())[-1] == first
 
 
 def test_a_picture_asks_for_its_two_themes_once(figures: list[int]) -> None:

@@ -19,8 +19,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from mha_course import plots, theme
-from mha_course.plots import canvas as canvas_module
-from mha_course.plots import png
+from mha_course.plots import drawn_once, png
 from mha_course.plots.canvas import Canvas
 from mha_course.plots.picture import Picture, framed
 
@@ -209,7 +208,7 @@ def test_student_settings_neither_change_nor_are_changed() -> None:
     before = dict(matplotlib.rcParams)
     red = dict.fromkeys(("figure.facecolor", "text.color", "axes.facecolor", "hatch.color"), "red")
     changed = red | {"font.size": 31, "lines.linewidth": 9, "figure.autolayout": True, "savefig.dpi": 33}
-    canvas_module._DRAWN.clear()
+    drawn_once.forget()
     with matplotlib.rc_context(changed):
         assert EVERY_KIND["bars"]().png() == plain
     assert dict(matplotlib.rcParams) == before
@@ -222,14 +221,14 @@ def test_drawing_leaves_global_random_numbers_alone() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    canvas_module._DRAWN.clear()
+    drawn_once.forget()
     plots.layer_map("block").png()
     assert torch.equal(torch.rand(3), expected)
 
 
 def test_four_threads_draw_the_same_as_one() -> None:
     alone = {kind: EVERY_KIND[kind]().png() for kind in ("bars", "lines", "matrix", "blocks")}
-    canvas_module._DRAWN.clear()
+    drawn_once.forget()
     found: dict[str, bytes] = {}
     threads = [
         threading.Thread(target=lambda k=kind: found.update({k: EVERY_KIND[k]().png()})) for kind in alone

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import bisect
-import hashlib
 import math
-import pickle
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, wraps
-from typing import TypeVar, cast
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
@@ -21,30 +18,13 @@ from matplotlib.text import Text
 
 from mha_course import theme as themes
 from mha_course.plots import fonts
+from mha_course.plots.drawn_once import Marks, drawn_once, mark
 from mha_course.plots.png import encode
 
 # A CSS pixel is a hundredth of an inch here, and pictures are drawn at twice that: sharp at 150 % zoom.
 PIXELS_PER_INCH = 100
 SHARPNESS = 2
 _POINTS = 72 / PIXELS_PER_INCH
-
-
-_MOST_KEPT = 200  # pictures, of 20 to 100 kB
-_DRAWN: dict[bytes, bytes] = {}
-
-Mark = TypeVar("Mark", bound=Callable[..., None])
-
-
-def _mark(draw: Mark) -> Mark:
-    """A method that draws: its calls are kept until the figure is asked for, then they draw at once."""
-
-    @wraps(draw)
-    def kept(self: Canvas, *given: object, **named: object) -> None:
-        self._marks.append((draw.__name__, given, named))
-        if self._figure is not None:
-            draw(self, *given, **named)
-
-    return cast(Mark, kept)
 
 
 class Canvas:
@@ -58,7 +38,7 @@ class Canvas:
     def __init__(self, width: float, height: float, theme: themes.Theme = "light") -> None:
         self.width, self.height, self.theme = math.ceil(width), math.ceil(height), theme
         self.colours = themes.colours(theme)
-        self._marks: list[tuple[str, tuple, dict[str, object]]] = []
+        self._marks: Marks = []
         self._figure: Figure | None = None
 
     @property
@@ -82,18 +62,13 @@ class Canvas:
     def png(self) -> bytes:
         """The picture as a PNG file; drawn once for the same marks, as long as this Python lives."""
         same = (self.width, self.height, self.theme, fonts._fonts_installed(), self._marks)
-        key = hashlib.sha256(pickle.dumps(same)).digest()
-        file = _DRAWN.pop(key, None) or encode(self.figure)
-        _DRAWN[key] = file  # the last one asked for is the last one to go
-        while len(_DRAWN) > _MOST_KEPT:
-            _DRAWN.pop(next(iter(_DRAWN)), None)
-        return file
+        return drawn_once(same, lambda: encode(self.figure))
 
     def colour(self, name: str) -> str:
         """The hex colour of a token such as "ink2"; a hex colour is given back as it is."""
         return name if name.startswith("#") else self.colours[name]
 
-    @_mark
+    @mark
     def text(
         self,
         x: float,
@@ -129,7 +104,7 @@ class Canvas:
             )
         )
 
-    @_mark
+    @mark
     def rect(
         self,
         x: float,
@@ -155,7 +130,7 @@ class Canvas:
         else:
             self._axes.add_artist(Rectangle((x, y), width, height, **style))
 
-    @_mark
+    @mark
     def circle(
         self, x: float, y: float, radius: float, fill: str, edge: str, stroke: float = 1.0, z: float = 4.0
     ) -> None:
@@ -171,7 +146,7 @@ class Canvas:
             )
         )
 
-    @_mark
+    @mark
     def line(
         self,
         xs: Sequence[float],
@@ -199,7 +174,7 @@ class Canvas:
             )
         )
 
-    @_mark
+    @mark
     def lines(self, segments: list[tuple], colour: str = "edge", stroke: float = 1.0, z: float = 3.0) -> None:
         """Many straight lines ((x0, y0), (x1, y1)) at once."""
         if segments:
@@ -210,7 +185,7 @@ class Canvas:
                 )
             )
 
-    @_mark
+    @mark
     def marker(self, x: float, y: float, shape: str, size: float, fill: str, edge: str = "surface") -> None:
         """A data point: a Matplotlib marker with an outline that lifts it off the line."""
         self._axes.add_artist(
@@ -227,14 +202,14 @@ class Canvas:
             )
         )
 
-    @_mark
+    @mark
     def area(self, points: Sequence[tuple[float, float]], fill: str, alpha: float, z: float = 2.0) -> None:
         """A filled polygon without outline, such as the band around a line."""
         self._axes.add_artist(
             Polygon(points, closed=True, facecolor=self.colour(fill), edgecolor="none", alpha=alpha, zorder=z)
         )
 
-    @_mark
+    @mark
     def cells(self, x: float, y: float, width: float, height: float, rgb: np.ndarray) -> None:
         """A table of colours (rows, columns, 3), 0 to 255, filling the rectangle; never smoothed."""
         image = AxesImage(self._axes, interpolation="nearest", origin="upper", zorder=1.0)

@@ -29,6 +29,7 @@ from pathlib import Path
 
 IMPORTED = (
     "torch",
+    "torch._dynamo",  # what the first optimiser loads
     "matplotlib.figure",
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
