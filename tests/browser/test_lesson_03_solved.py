@@ -131,7 +131,7 @@ def test_wrong_twice_then_right_and_remembered(course: Course) -> None:
     lab = course.start()
     page = lab.page
     lab.open("03_split.ipynb")
-    lab.run_all()
+    lab.run_up_to(cell_with(page, 'check("split_heads"'))
     assert lab.error_outputs() == []
     assert "not attempted yet" in verdict_of(page).inner_text()
 
@@ -141,7 +141,7 @@ def test_wrong_twice_then_right_and_remembered(course: Course) -> None:
         assert not expected.passed and "not yet right" in shown
         for part in (expected.says, expected.witness, expected.look):
             assert " ".join(part.replace("`", "").split()) in " ".join(shown.split())
-        assert_readable(lab, lambda: verdict_of(page))
+    assert_readable(lab, lambda: verdict_of(page))
     assert check("split_heads", run(VIEW_ALONE)).diagnosis != check("split_heads", run(INTERLEAVED)).diagnosis
 
     # By keyboard alone: out of the editor, along the cell, to the verdict.
@@ -170,7 +170,7 @@ def test_wrong_twice_then_right_and_remembered(course: Course) -> None:
     lab = course.start()
     page = lab.page
     lab.open("00_start_here.ipynb")
-    lab.run_all()
+    lab.run_up_to(cell_with(page, "progress_report()"))
     assert lab.error_outputs() == []
     report = cell_with(page, "progress_report()").locator(".mhx")
     row = report.locator("tr", has_text="03 · Split")
