@@ -16,10 +16,10 @@ PICTURES = """() => ["img", "canvas", "svg"]
   .flatMap(name => [...document.querySelectorAll(`.jp-OutputArea ${name}`)])
   .map(e => e.getBoundingClientRect()).filter(r => r.width > 0).map(r => [r.width, r.height, r.right])"""
 
-# Widgets that never came, by the number of their cell.
-EMPTY_WIDGETS = """() => [...document.querySelectorAll('.jp-CodeCell')].map((cell, i) => [cell, i])
-  .filter(([cell]) => [...cell.querySelectorAll('[data-mime-type*="jupyter.widget-view"]')]
-    .some(e => !e.textContent.trim() && !e.querySelector('svg, canvas, img, input')))
+# Results of which nothing is seen, as of a widget that never came, by the number of their cell.
+NOTHING_CAME = """() => [...document.querySelectorAll('.jp-CodeCell')].map((cell, i) => [cell, i])
+  .filter(([cell]) => [...cell.querySelectorAll('.jp-OutputArea-executeResult .jp-OutputArea-output')]
+    .some(e => !e.textContent.trim() && !e.querySelector('svg, canvas, img, input, iframe')))
   .map(([, i]) => i)"""
 
 
@@ -41,7 +41,7 @@ def test_run_all_in_the_browser(lab: LabPage, server: LabServer, stem: str) -> N
     broken = [t for t in text if "Error displaying widget" in t or "model not found" in t.lower()]
     assert broken == []
     assert lab.page.locator(".mha-widget").count() >= 1
-    assert lab.page.evaluate(EMPTY_WIDGETS) == []
+    assert lab.page.evaluate(NOTHING_CAME) == []
 
     if stem not in RUN_AGAIN:
         return
