@@ -59,6 +59,9 @@ _REPAIR = "hide_late"
 
 # Of each case: the mistakes never change, so what they give together is computed once.
 _KNOWN: dict[tuple[str, int, int, int | None], _Together] = {}
+# By exercise and mistakes: the cases, the mistakes (an id holds while they live), and what comes of them.
+_CALLS: dict[tuple[Any, ...], tuple[Sequence[Case], tuple[Mistake, ...], list[Calls]]] = {}
+_MOST_CALLS = 2_000
 
 
 def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
@@ -80,7 +83,7 @@ def several_known_mistakes(evidence: Evidence, outcomes: Sequence[Sequence[Calls
         if isinstance(mistake.wrong, functools.partial)
     ]
     settings, right = _harmless_where_right(evidence, settings)
-    idle = {id(m) for m, ways in settings if all(agree(way[i], evidence.expected[i]) for way in ways)}
+    idle = {id(m) for m, ways in settings if all(way.idle(i, evidence.expected[i]) for way in ways)}
     for count in (2, 3):
         chosen = [s for s in settings if count == 2 or s[0].often]
         found = _beside_idle(evidence, i, chosen, idle) if count == 2 else None
@@ -103,7 +106,7 @@ def _harmless_where_right(
     for k, case in enumerate(evidence.cases):
         ordinary = not case.edge and not case.refuses and min(case.sizes.values(), default=1) > 1
         if ordinary and evidence.counts[k] and evidence.right[k]:
-            kept = [(m, ways) for m, ways in settings if any(agree(w[k], evidence.expected[k]) for w in ways)]
+            kept = [(m, ways) for m, ways in settings if any(w.idle(k, evidence.expected[k]) for w in ways)]
             return kept, k
     return settings, None
 
@@ -122,9 +125,8 @@ def _beside_idle(
     for (one, _), (other, _) in combinations(settings, 2):
         if (id(one) in idle) == (id(other) in idle) or not any(m is one or m is other for m in alone):
             continue
-        for both in combined(evidence.exercise, one, other):
-            if matches(evidence, Calls(both, evidence.cases, evidence.exercise.results)):
-                return findings_of(evidence, one, other)
+        if any(matches(evidence, both) for both in _calls_of(evidence, one, other)):
+            return findings_of(evidence, one, other)
     return None
 
 
@@ -133,10 +135,22 @@ def _and_idle(evidence: Evidence, mistakes: tuple[Mistake, ...], idle: Sequence[
     if len(mistakes) > 2 or not any(m.often for m in mistakes):
         return None
     for other in idle:
-        for fn in combined(evidence.exercise, *mistakes, other):
-            if matches(evidence, Calls(fn, evidence.cases, evidence.exercise.results)):
-                return findings_of(evidence, *mistakes, other)
+        if any(matches(evidence, all_of_them) for all_of_them in _calls_of(evidence, *mistakes, other)):
+            return findings_of(evidence, *mistakes, other)
     return None
+
+
+def _calls_of(evidence: Evidence, *mistakes: Mistake) -> list[Calls]:
+    """What the mistakes give together, in every style; kept, since they are asked for again and again."""
+    key = (evidence.exercise.name, *map(id, mistakes))
+    kept = _CALLS.get(key)
+    if kept is None or kept[0] is not evidence.cases:
+        if len(_CALLS) >= _MOST_CALLS:
+            _CALLS.clear()
+        ways = combined(evidence.exercise, *mistakes)
+        calls = [Calls(fn, evidence.cases, evidence.exercise.results) for fn in ways]
+        kept = _CALLS[key] = (evidence.cases, mistakes, calls)
+    return kept[2]
 
 
 def _together(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mha_course.exercises.exercise import Case, Exercise
 from mha_course.exercises.outcome import Outcome
@@ -57,6 +58,16 @@ class Evidence:
 
     def first_wrong(self) -> int:
         """The case to talk about: the first wrong one that counts, an ordinary result before an error."""
+        return self._first_wrong
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """All cases, the one to talk about first: there most mistakes can be told from the answer."""
+        first = self._first_wrong
+        return (first, *(i for i in range(len(self.cases)) if i != first))
+
+    @cached_property
+    def _first_wrong(self) -> int:
         wrong = [i for i, ok in enumerate(self.right) if not ok and self.counts[i]]
         ordinary = [i for i in wrong if not self.cases[i].edge] or wrong
         # With one head many steps do nothing: numbers that came from there say less than an error elsewhere.

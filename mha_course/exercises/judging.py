@@ -30,6 +30,7 @@ from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.side_effects import changed_input, not_repeatable, wrong_container
 from mha_course.exercises.structure import arrangement
 from mha_course.exercises.verdict import Verdict
+from mha_course.exercises.world import world_saved_once
 
 _RAISED_SO_FAR = "So far the function raises `NotImplementedError`. Write it, then run both cells."
 _NOTHING_YET = "So far the function returns `...` or nothing. Write it, then run both cells."
@@ -102,7 +103,8 @@ def _judge(exercise: Exercise, fn: Any) -> Verdict:
     if finding:
         return _no(exercise, finding)
     known = mistaken(exercise.name)
-    finding = known_mistake(evidence, known) or several_known_mistakes(evidence, known)
+    with world_saved_once():
+        finding = known_mistake(evidence, known) or several_known_mistakes(evidence, known)
     if finding:
         in_code = remark_on_refusing(evidence, fn) or remark_on_mask(fn, finding)
         return _no(exercise, finding, _aside(evidence, finding), in_code)
@@ -133,8 +135,14 @@ def _called(exercise: Exercise, fn: Callable[..., Any], cases: Sequence[Case]) -
 
 def passes(exercise: Exercise, fn: Callable[..., Any]) -> bool:
     """Whether an answer passes, without a word on why not: what `judge` decides first, and fast."""
-    cases, _ = prepared(exercise.name)
-    evidence = _evidence(exercise, [outcome(exercise, fn, case) for case in cases])
+    cases, expected = prepared(exercise.name)
+    got = []
+    for case, want in zip(cases, expected, strict=True):
+        got.append(outcome(exercise, fn, case))
+        needed = exercise.counts(case) and case.label not in exercise.one_of
+        if needed and not is_right(case, want, got[-1]):
+            return False  # whatever the other cases give
+    evidence = _evidence(exercise, got)
     again = functools.partial(run, fn, cases[0].fresh(), exercise.results, quiet=True, seed=8_191)
     return evidence.passes() and _how(evidence, fn, again)[0] is None
 

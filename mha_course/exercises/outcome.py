@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import inspect
 import io
 import linecache
@@ -11,12 +10,11 @@ import numbers
 import random
 import re
 import reprlib
-import sys
 import sysconfig
 import traceback
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,6 +24,7 @@ import torch
 from torch import Tensor
 
 from mha_course.exercises.unchanged import frozen, unchanged
+from mha_course.exercises.world import left_alone, world_as_before
 
 PACKAGE = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = tuple(
@@ -35,10 +34,6 @@ _LIBRARIES = tuple(
 
 # Where the named pairs live that `max`, `sort`, ... along an axis give.
 _PAIRS = "torch.return_types"
-
-
-# Whether seeds, warnings and stdout stay untouched: see `world_left_alone`.
-_left_alone: contextvars.ContextVar[bool] = contextvars.ContextVar("left_alone", default=False)
 
 
 @dataclass(frozen=True)
@@ -60,6 +55,24 @@ class Outcome:
     line: str = ""
     changed: int | None = None
 
+    @cached_property
+    def form(self) -> tuple[Any, ...]:
+        """What has to be the same before numbers are worth comparing: what was not read, shapes, kinds."""
+        return (*_unread(self), *((leaf.shape, kind_of(leaf)) for leaf in self.leaves))
+
+    @cached_property
+    def last(self) -> tuple[float | None, ...]:
+        """The last number of each leaf of floats: a glance at it tells most results apart."""
+        leaves = self.leaves
+        return tuple(
+            float(x.detach().flatten()[-1]) if x.is_floating_point() and x.numel() else None for x in leaves
+        )
+
+    @cached_property
+    def plain_error(self) -> str:
+        """An error's text without places in memory. Its sizes stay: they tell which axes met."""
+        return re.sub(r"0x[0-9a-fA-F]+", "#", self.error_text)
+
 
 def run(
     fn: Callable[..., Any],
@@ -76,11 +89,11 @@ def run(
     """
     __tracebackhide__ = True
     before = tuple(frozen(argument) for argument in arguments)
-    alone = _left_alone.get()
+    alone = left_alone()
     silent = contextlib.redirect_stdout(io.StringIO()) if quiet and not alone else contextlib.nullcontext()
-    with torch.enable_grad() if alone else _world_as_before(), silent:
+    with torch.enable_grad() if alone else world_as_before(), silent:
         if seed is not None and not alone:
-            torch.manual_seed(seed)
+            torch.default_generator.manual_seed(seed)  # the one that is restored, and no GPU's
             random.seed(seed)
             np.random.seed(seed)
         try:
@@ -93,7 +106,7 @@ def run(
             line = _own_line(error.__traceback__)
             error.__traceback__ = None  # it would keep every tensor of the call alive
             return Outcome(error=error, error_text=_in_one_line(error), line=line)
-        changed = next((i for i, old in enumerate(before) if not unchanged(old, frozen(arguments[i]))), None)
+        changed = next((i for i, old in enumerate(before) if not unchanged(old, arguments[i])), None)
     return Outcome(leaves, odd, shown, stray, changed=changed)
 
 
@@ -205,59 +218,18 @@ def _own_line(trace: TracebackType | None) -> str:
     return ""
 
 
-@contextlib.contextmanager
-def world_left_alone() -> Iterator[None]:
-    """Within it `run` saves and restores nothing that threads share, for functions known to touch none of it.
-
-    A puzzle is judged on a widget's thread, while a cell may print and draw random numbers on its own.
-    """
-    token = _left_alone.set(True)
-    try:
-        yield
-    finally:
-        _left_alone.reset(token)
-
-
-@contextlib.contextmanager
-def _world_as_before() -> Iterator[None]:
-    """Undo what a function may do to things that others share: seeds, gradient mode, default dtype."""
-    python, numpy, gradients = random.getstate(), np.random.get_state(), torch.is_grad_enabled()
-    dtype, limit = torch.get_default_dtype(), sys.getrecursionlimit()
-    strict = torch.are_deterministic_algorithms_enabled()
-    strict_warns = torch.is_deterministic_algorithms_warn_only_enabled()
-    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.set_grad_enabled(True)
-        # `torch.empty` then holds NaN, and not the right numbers of an earlier call that lay there. The
-        # public function for it loads a compiler, which takes seconds.
-        torch._C._set_deterministic_algorithms(True, warn_only=True)
-        try:
-            yield
-        finally:
-            torch._C._set_deterministic_algorithms(strict, warn_only=strict_warns)
-            torch.set_grad_enabled(gradients)
-            torch.set_default_dtype(dtype)
-            sys.setrecursionlimit(limit)
-            random.setstate(python)
-            np.random.set_state(numpy)
-
-
 def agree(one: Outcome, other: Outcome) -> bool:
     """Whether two calls gave the same: equal up to rounding, or the same kind of error."""
     if one.error is not None or other.error is not None:
-        return (
-            one.error is not None
-            and other.error is not None
-            and _without_places(one.error_text) == _without_places(other.error_text)
-        )
-    return (
-        _unread(one) == _unread(other)
-        and len(one.leaves) == len(other.leaves)
-        and all(
-            a.shape == b.shape and kind_of(a) == kind_of(b) and close(a, b)
-            for a, b in zip(one.leaves, other.leaves, strict=True)
-        )
-    )
+        return one.error is not None and other.error is not None and one.plain_error == other.plain_error
+    if one.form != other.form:
+        return False
+    pairs = list(zip(one.leaves, other.leaves, strict=True))
+    # Most comparisons are of things far apart, and one entry shows that.
+    for (a, b), x, y in zip(pairs, one.last, other.last, strict=True):
+        if x is not None and y is not None and _far_apart(a, b, x, y):
+            return False
+    return all(_close_everywhere(a, b) for a, b in pairs)
 
 
 def _unread(out: Outcome) -> list[str]:
@@ -281,12 +253,21 @@ def tolerance(a: Tensor, b: Tensor) -> tuple[float, float]:
 def close(a: Tensor, b: Tensor) -> bool:
     """Equal in every entry up to rounding; NaN equals NaN. The shapes must be the same."""
     if a.dtype == b.dtype and a.is_floating_point() and a.numel():
-        # Most comparisons are of things far apart, and one entry shows that; NaN shows nothing here.
-        rtol, atol = tolerance(a, b)
-        one, other = float(a.detach().flatten()[-1]), float(b.detach().flatten()[-1])
-        if abs(one - other) > 2 * (atol + rtol * abs(other)):
+        if _far_apart(a, b, float(a.detach().flatten()[-1]), float(b.detach().flatten()[-1])):
             return False
-    return not bool(differing(a, b).any())
+    return _close_everywhere(a, b)
+
+
+def _far_apart(a: Tensor, b: Tensor, one: float, other: float) -> bool:
+    """Whether two entries, one of each result, differ by more than rounding; NaN shows nothing here."""
+    if a.dtype != b.dtype or one == other:
+        return False
+    rtol, atol = tolerance(a, b)
+    return abs(one - other) > 2 * (atol + rtol * abs(other))
+
+
+def _close_everywhere(a: Tensor, b: Tensor) -> bool:
+    return (a.dtype == b.dtype and torch.equal(a, b)) or not bool(differing(a, b).any())
 
 
 def differing(a: Tensor, b: Tensor) -> Tensor:
@@ -301,8 +282,3 @@ def differing(a: Tensor, b: Tensor) -> Tensor:
 
 def _digits(dtype: torch.dtype) -> float:
     return -torch.finfo(dtype).eps
-
-
-def _without_places(text: str) -> str:
-    """An error's text without places in memory. Its sizes stay: they tell which axes met."""
-    return re.sub(r"0x[0-9a-fA-F]+", "#", text)

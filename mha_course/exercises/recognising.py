@@ -22,6 +22,7 @@ class Calls(Sequence[Outcome]):
     def __init__(self, fn: Callable[..., Any], cases: Sequence[Case], results: int) -> None:
         self._fn, self._cases, self._results = fn, cases, results
         self._outcomes: dict[int, Outcome] = {}
+        self._idle: dict[int, tuple[Outcome, bool]] = {}
 
     def __len__(self) -> int:
         return len(self._cases)
@@ -30,6 +31,12 @@ class Calls(Sequence[Outcome]):
         if i not in self._outcomes:
             self._outcomes[i] = run(self._fn, self._cases[i].fresh(), self._results, quiet=True)
         return self._outcomes[i]
+
+    def idle(self, i: int, expected: Outcome) -> bool:
+        """Whether case i comes out as it should. What is expected there hardly ever changes."""
+        if i not in self._idle or self._idle[i][0] is not expected:
+            self._idle[i] = (expected, agree(self[i], expected))
+        return self._idle[i][1]
 
 
 def known_mistake(evidence: Evidence, outcomes: Sequence[Sequence[Calls]]) -> Finding | None:
@@ -86,7 +93,7 @@ def matches(evidence: Evidence, given: Calls, special: bool = False) -> bool:
     """
     differs, first = False, evidence.first_wrong()
     # Where the answer is wrong most mistakes can be told from it, without calling them elsewhere.
-    for i in sorted(range(len(evidence.cases)), key=lambda i: i != first):
+    for i in evidence.order:
         case = evidence.cases[i]
         got = evidence.got[i]
         # Of several groups one is enough: an answer may stop in the others.

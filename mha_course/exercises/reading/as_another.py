@@ -13,6 +13,7 @@ from mha_course.exercises.evidence import Evidence, Finding
 from mha_course.exercises.exercise import Case, Exercise
 from mha_course.exercises.outcome import Outcome, agree, run
 from mha_course.exercises.recognising import Calls, known_mistake
+from mha_course.exercises.world import world_saved_once
 
 Arguments = tuple[Any, ...]
 Call = Callable[[Arguments], Outcome]
@@ -69,7 +70,8 @@ class AsAnother:
         evidence = Evidence(self.exercise, self._cases, self._expected, got, right, counts)
         if evidence.passes() or got[evidence.first_wrong()].error is not None:
             return None
-        found = known_mistake(evidence, self._known) or several_known_mistakes(evidence, self._known)
+        with world_saved_once():
+            found = known_mistake(evidence, self._known) or several_known_mistakes(evidence, self._known)
         return found or describe(evidence, asked)
 
     def _asked(self, call: Call) -> Call:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import torch
 
 from mha_course.exercises.judging import judge
-from mha_course.exercises.outcome import world_left_alone
 from mha_course.exercises.registry import EXERCISES
 from mha_course.exercises.shown.parsons import Puzzle
+from mha_course.exercises.world import world_left_alone
 
 
 @dataclass(frozen=True)
