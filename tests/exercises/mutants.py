@@ -7,11 +7,11 @@ turned round, a name replaced by another one in use, a method call left out, a s
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 _OTHER_OPERATORS: dict[type, tuple[type, ...]] = {
@@ -65,38 +65,76 @@ def mutants(fn: Callable[..., Any]) -> Iterator[Mutant]:
     text = textwrap.dedent(inspect.getsource(fn))
     tree = _Bare().visit(ast.parse(text))
     names, lines = _names(tree), text.splitlines()
-    seen = {ast.unparse(tree)}
-    for i, node in enumerate(ast.walk(tree)):
+    whole = _Whole(tree.body[0])
+    seen = {whole.text()}
+    for node, statement, put in whole.places():
         for other in _changed(node, names):
-            mutated = copy.deepcopy(tree)
-            place = list(ast.walk(mutated))[i]
-            _put(mutated, place, other)
-            ast.fix_missing_locations(mutated)
-            source = ast.unparse(mutated)
+            new = ast.Pass() if other is None else other
+            put(new if hasattr(new, "lineno") else ast.copy_location(new, node))
+            source = whole.text(statement)
+            put(node)  # every change is made in one and the same tree, and undone
             if source in seen:
                 continue
             seen.add(source)
             made = _made(source, fn)
             if made is not None:
                 line = lines[node.lineno - 1].partition("  #")[0].strip()
-                yield Mutant(f"{line} | {ast.unparse(node)} -> {_shown(other)}", made)
+                after = "(nothing)" if other is None else ast.unparse(other)
+                yield Mutant(f"{line} | {ast.unparse(node)} -> {after}", made)
+
+
+Put = Callable[[ast.AST], None]
+
+
+class _Whole:
+    """A function's tree, of which one statement at a time changes: the text of the others is kept."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self._function = function
+        self._texts = [self._written(statement) for statement in function.body]
+        self._owners = {
+            id(node): k for k, statement in enumerate(function.body) for node in ast.walk(statement)
+        }
+        first = ast.FunctionDef(function.name, function.args, [ast.Pass()], [], lineno=1)
+        self._head = ast.unparse(first).removesuffix("pass").rstrip()
+
+    def text(self, statement: int | None = None) -> str:
+        """The function as it reads now, when nothing but this statement may have changed."""
+        texts = list(self._texts)
+        if statement is not None:
+            texts[statement] = self._written(self._function.body[statement])
+        return "\n".join([self._head, *texts])
+
+    def places(self) -> list[tuple[ast.AST, int, Put]]:
+        """Every node of the body, in the order of `ast.walk`: its statement, and how to put another there."""
+        found: list[tuple[ast.AST, Put]] = []
+        for parent in ast.walk(self._function):
+            for field, value in ast.iter_fields(parent):
+                if isinstance(value, ast.AST):
+                    found.append((value, partial(setattr, parent, field)))
+                elif isinstance(value, list):
+                    places = [(item, partial(value.__setitem__, i)) for i, item in enumerate(value)]
+                    found += [(item, put) for item, put in places if isinstance(item, ast.AST)]
+        return [(node, self._owners[id(node)], put) for node, put in found if id(node) in self._owners]
+
+    @staticmethod
+    def _written(statement: ast.stmt) -> str:
+        return textwrap.indent(ast.unparse(statement), "    ")
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes types away: a change in them changes nothing."""
+    """Takes types and words away: a change in them changes nothing."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
+        if ast.get_docstring(node) is not None:
+            del node.body[0]
         self.generic_visit(node)
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
         return node
-
-
-def _shown(node: ast.AST | None) -> str:
-    return "(nothing)" if node is None else ast.unparse(ast.fix_missing_locations(copy.deepcopy(node)))
 
 
 def _names(tree: ast.AST) -> list[str]:
@@ -173,19 +211,6 @@ def _swapped(nodes: list[Any]) -> Iterator[list[Any]]:
     """The list with two neighbours in each other's place, for each pair of neighbours."""
     for i in range(len(nodes) - 1):
         yield [*nodes[:i], nodes[i + 1], nodes[i], *nodes[i + 2 :]]
-
-
-def _put(tree: ast.AST, place: ast.AST, other: ast.AST | None) -> None:
-    """Put a node in another one's place within the tree."""
-    for parent in ast.walk(tree):
-        for field, value in ast.iter_fields(parent):
-            if value is place:
-                setattr(parent, field, copy.deepcopy(other))
-                return
-            if isinstance(value, list) and any(item is place for item in value):
-                i = next(k for k, item in enumerate(value) if item is place)
-                value[i : i + 1] = [ast.Pass() if other is None else copy.deepcopy(other)]
-                return
 
 
 def _made(source: str, fn: Callable[..., Any]) -> Callable[..., Any] | None:
