@@ -17,15 +17,26 @@ import pytest
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 COMMIT = "5" * 40
+# One process for several models: most of its time is spent on importing what loads them.
 PROGRAM = """
-import sys
+import contextlib, os, sys, urllib.request
+from pathlib import Path
 from mha_course.models import load_pretrained
-try:
-    model = load_pretrained(sys.argv[1])
-    print(model, model.attend("a cat").weights.shape[0])
-except ValueError as error:
-    print("refused:", error)
+for name in sys.argv[1:]:
+    print("##", name)
+    if Path(name).is_absolute():
+        for file in Path(name).rglob("tokenizer*.json"):  # as after an interrupted download
+            file.unlink()
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(os.environ["HF_ENDPOINT"] + "/between", timeout=60)
+        continue
+    try:
+        model = load_pretrained(name)
+        print(model, model.attend("a cat").weights.shape[0])
+    except ValueError as error:
+        print("refused:", error)
 """
+MADE = "someone/tiny: encoder, 3 layers with 2 heads each 3"
 
 
 class Hub:
@@ -84,10 +95,9 @@ def _described(name: str, folder: Path) -> dict[str, object]:
     return {"_id": "1", "id": name, "modelId": name, "sha": COMMIT, "private": False, "siblings": files}
 
 
-@pytest.fixture
-def hub(folders: dict[str, Path], tmp_path: Path) -> Iterator[Hub]:
-    pickled = tmp_path / "pickled"
-    pickled.mkdir()
+@pytest.fixture(scope="module")
+def hub(folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    pickled = tmp_path_factory.mktemp("pickled")
     (pickled / "config.json").write_text("{}", encoding="utf-8")
     (pickled / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
     (folders["bert"] / "unwanted.bin").write_bytes(b"not asked for")
@@ -98,42 +108,62 @@ def hub(folders: dict[str, Path], tmp_path: Path) -> Iterator[Hub]:
     hub.server.server_close()
 
 
-def loaded(name: str, hub: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    env = {
-        k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("HF_")
-    }
-    env |= {"HF_ENDPOINT": hub, "HF_HOME": str(home), "OMP_NUM_THREADS": "1"} | variables
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, name], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120
-    )
+class Loaded:
+    """What a process prints of each model that it loads, in their order, and what it warns of."""
+
+    def __init__(self, names: list[str], hub: str, home: Path) -> None:
+        env = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.lower().endswith("_proxy") and not k.startswith("HF_")
+        }
+        env |= {"HF_ENDPOINT": hub, "HF_HOME": str(home), "OMP_NUM_THREADS": "1"}
+        program = [sys.executable, "-c", PROGRAM, *names]
+        done = subprocess.run(program, cwd=ROOT, env=env, capture_output=True, text=True, timeout=240)
+        self.printed = [part.splitlines()[1:] for part in done.stdout.split("## ")[1:]]
+        self.stderr = done.stderr
 
 
-def test_a_model_is_downloaded_once_and_then_read_from_this_computer(hub, tmp_path) -> None:
-    first = loaded("someone/tiny", hub.address, tmp_path / "home")
-    told, made = first.stdout.splitlines()
-    assert told.startswith("Downloading someone/tiny (0 MB)"), first.stderr
-    assert made == "someone/tiny: encoder, 3 layers with 2 heads each 3"
-    assert first.stderr == ""
-    assert not any("unwanted" in asked for asked in hub.asked)
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where models are kept; nothing is there at first."""
+    return tmp_path_factory.mktemp("hub") / "home"
+
+
+@pytest.fixture(scope="module")
+def first(hub: Hub, home: Path) -> tuple[Loaded, list[str]]:
+    """A first process: a model that is absent, one that is a pickle, and one to download; what it asked."""
     hub.asked.clear()
-    again = loaded("someone/tiny", hub.address, tmp_path / "home")
-    assert again.stdout.strip() == made and again.stderr == ""
-    assert hub.asked == []
-    for file in (tmp_path / "home").rglob("tokenizer*.json"):  # as after an interrupted download
-        file.unlink()
-    mended = loaded("someone/tiny", hub.address, tmp_path / "home")
-    assert mended.stdout.splitlines()[-1] == made, mended.stderr
+    made = Loaded(["someone/absent", "someone/pickled", "someone/tiny"], hub.address, home)
+    return made, list(hub.asked)
 
 
-def test_what_the_hub_does_not_have_or_has_as_a_pickle_is_refused(hub, tmp_path) -> None:
-    absent = loaded("someone/absent", hub.address, tmp_path / "home")
-    assert "refused: The model hub has no 'someone/absent'" in absent.stdout and absent.stderr == ""
-    pickled = loaded("someone/pickled", hub.address, tmp_path / "home")
-    assert "refused: 'someone/pickled' has its weights only as a pickle" in pickled.stdout
-    assert not any("/resolve/" in asked for asked in hub.asked)
+def test_a_model_is_downloaded_once_and_then_read_from_this_computer(hub, home, first) -> None:
+    process, asked = first
+    told, made = process.printed[2]
+    assert told.startswith("Downloading someone/tiny (0 MB)"), process.stderr
+    assert made == MADE
+    assert process.stderr == ""
+    assert not any("unwanted" in path for path in asked)
+    hub.asked.clear()
+    # Again, in another process; then with a file missing.
+    later = Loaded(["someone/tiny", str(home), "someone/tiny"], hub.address, home)
+    again, _, mended = later.printed
+    assert again == [MADE] and later.stderr == ""
+    assert hub.asked[0] == "GET /between"  # nothing was asked while all files were there
+    assert mended[-1] == MADE and len(hub.asked) > 1
+
+
+def test_what_the_hub_does_not_have_or_has_as_a_pickle_is_refused(first) -> None:
+    process, asked = first
+    absent, pickled, _ = process.printed
+    assert absent[-1].startswith("refused: The model hub has no 'someone/absent'") and process.stderr == ""
+    assert pickled[-1].startswith("refused: 'someone/pickled' has its weights only as a pickle")
+    assert any("someone/pickled" in path for path in asked)
+    assert not any("/someone/pickled/resolve/" in path for path in asked)
 
 
 def test_a_hub_that_is_not_there_is_one_sentence(tmp_path) -> None:
-    away = loaded("someone/tiny", "http://127.0.0.1:9", tmp_path / "home")
-    assert "the model hub doesn't answer" in away.stdout and len(away.stdout.splitlines()) == 1
+    away = Loaded(["someone/tiny"], "http://127.0.0.1:9", tmp_path / "home")
+    assert len(away.printed[0]) == 1 and "the model hub doesn't answer" in away.printed[0][0]
     assert away.stderr == ""
