@@ -195,6 +195,17 @@ def test_setup_makes_the_environment_once(course):
     assert course.pip_calls() == calls
 
 
+def test_the_course_is_compiled_whatever_the_users_settings_are(course):
+    (course.root / "mha_course" / "plots").mkdir()
+    (course.root / "mha_course" / "plots" / "bars.py").write_text("WIDTH = 3\n", encoding="utf-8")
+    assert course.start("setup", PYTHONDONTWRITEBYTECODE="1").returncode == 0
+    compiled = course.root / "mha_course" / "plots" / "__pycache__"
+    assert [path.name.split(".")[0] for path in compiled.glob("*.pyc")] == ["bars"]
+    (course.root / "mha_course" / "odd.py").write_text("not = python\n", encoding="utf-8")
+    course.stamp.unlink()
+    assert course.start("setup").returncode == 0, "a student's own file with a mistake in it does no harm"
+
+
 def test_a_changed_pin_is_installed_at_the_next_start(ready):
     before = len(ready.pip_calls())
     path = ready.root / "requirements.txt"

@@ -42,15 +42,17 @@ print(json.dumps({"version": list(sys.version_info[:3]), "course": where("mha_co
                   "missing": [n for n in names if where(n) is None]}))
 """
 
-# The proof at the end of a set-up: everything that can fail on a student's machine is loaded once.
+# The proof at the end of a set-up: everything that can fail on a student's machine is loaded once. The course
+# is compiled as pip compiles packages, so that no kernel has to, whatever PYTHONDONTWRITEBYTECODE says.
 _CHECK = """
-import os, sys
+import compileall, os, sys
 import torch, numpy, matplotlib, anywidget, ipywidgets, jupyterlab, ipykernel, bertviz, safetensors
 import mha_course
 assert float(torch.ones(2, 3).sum()) == 6.0
 for name in ("anywidget", "@jupyter-widgets/jupyterlab-manager"):
     path = os.path.join(sys.prefix, "share", "jupyter", "labextensions", *name.split("/"), "package.json")
     assert os.path.isfile(path), "JupyterLab's extension %s is missing" % name
+compileall.compile_dir(os.path.dirname(mha_course.__file__), quiet=2)
 print("whole", torch.__version__)
 """
 
