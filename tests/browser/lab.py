@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 
 from tests.browser.scripts import OPEN_IN_PLACE, PICTURES_WITHOUT_ALT
-from tests.browser.warm_kernels import warm_kernels
+from tests.warm_kernels import warm_kernels
 
 WIDTH, HEIGHT = 1400, 1000
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", ""}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
 import pytest
@@ -16,6 +18,7 @@ from nbclient.util import run_sync
 from nbformat import NotebookNode
 
 from mha_course.file_lock import file_lock
+from tests.warm_kernels import warm_kernels
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 LESSONS = [path.stem for path in NOTEBOOKS]
@@ -46,6 +49,21 @@ SHORTER = {
 # IPython keeps 1,000 results (Out[1], _1, ...) and warns when it drops some; four rounds make more than that.
 MANY_RESULTS = "--InteractiveShell.cache_size=100000"
 
+# In the kernel: a cell that is the same as the one before it draws from the state of the generator of then.
+SAME_DRAWS = """
+def _same_draws():
+    import torch
+    last = {}
+    def before(info):
+        if last.get("source") == info.raw_cell:
+            torch.set_rng_state(last["state"])
+        else:
+            last.update(source=info.raw_cell, state=torch.get_rng_state())
+    get_ipython().events.register("pre_run_cell", before)
+_same_draws()
+del _same_draws
+"""
+
 
 def lesson(stem: str) -> NotebookNode:
     """A lesson as it is handed out, with the trainings of `SHORTER` cut down."""
@@ -61,7 +79,8 @@ def lesson(stem: str) -> NotebookNode:
 def run_by_itself(stem: str, session: Path) -> NotebookNode:
     """The lesson after Run All in a fresh kernel and an empty folder; run once in a session of tests.
 
-    session: a folder that all workers know. A cell that fails keeps its error as an output.
+    session: a folder that all workers know. A cell that fails keeps its error as an output. The kernel is
+    forked from a process that has imported the course; that a plain one imports it is seen by `OneKernel`.
     """
     plain = lesson(stem)
     kept = session / f"{stem}.ipynb"
@@ -70,7 +89,7 @@ def run_by_itself(stem: str, session: Path) -> NotebookNode:
             folder = session / f"{kept.stem}-folder"
             folder.mkdir()
             with pytest.MonkeyPatch.context() as patch:
-                _set(patch, folder)
+                _set(patch, folder, warm_kernels().settings)
                 client = NotebookClient(plain, timeout=600, resources=_started_in(folder), allow_errors=True)
                 client.execute()
             half = kept.with_suffix(".half")
@@ -92,11 +111,13 @@ class OneKernel:
             self._client.create_kernel_manager()
             self._client.start_new_kernel(cwd=str(folder))
             self._client.start_new_kernel_client()
+        self._client.kc.execute(SAME_DRAWS, silent=True)
 
     def run(self, notebook: NotebookNode) -> NotebookNode:
         """Run All, once more in the same kernel; errors are kept as outputs. Returns the notebook.
 
-        What earlier lessons wrote into my_course/ is gone: a lesson may show which files are there.
+        A cell that follows its double draws from the same state of the generator as the double did. What
+        earlier lessons wrote into my_course/ is gone: a lesson may show which files are there.
         """
         shutil.rmtree(self._my_course, ignore_errors=True)
         client = NotebookClient(
@@ -114,9 +135,9 @@ class OneKernel:
         run_sync(self._client.km.shutdown_kernel)(now=True)
 
 
-def _set(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    """The environment of a kernel: a my_course/ of its own, and short trainings."""
-    settings = SHORT_TRAINING | LIGHT_PICTURES
+def _set(patch: pytest.MonkeyPatch, folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> None:
+    """The environment of a kernel: a my_course/ of its own, short trainings, and what more it needs."""
+    settings = SHORT_TRAINING | LIGHT_PICTURES | more
     for name, value in {"MHA_COURSE_HOME": str(folder / "my_course"), **settings}.items():
         patch.setenv(name, value)
 

@@ -25,8 +25,6 @@ WAYS = {
     "drawn order twice": random.Random(16).sample(LESSONS, len(LESSONS)),
 }
 KERNELS = (("in order", "backwards"), ("drawn order twice",))
-KEEP_STATE = "import torch as _torch\n_state = _torch.get_rng_state()"
-STATE_AGAIN = "_torch.set_rng_state(_state)"
 STEPS = [
     pytest.param(
         number,
@@ -71,11 +69,8 @@ def test_a_lesson_shows_the_same_after_others(
 
 
 def twice(cell: NotebookNode) -> list[NotebookNode]:
-    """A code cell and its double, both from one state of the generator: a cell may draw. A text as it is."""
-    if cell.cell_type != "code":
-        return [cell]
-    before, between = (nbformat.v4.new_code_cell(source) for source in (KEEP_STATE, STATE_AGAIN))
-    return [before, cell, between, nbformat.from_dict(cell)]
+    """A code cell and its double, which draws the same random numbers (`OneKernel.run`). A text as it is."""
+    return [cell] if cell.cell_type != "code" else [cell, nbformat.from_dict(cell)]
 
 
 def differences(alone: NotebookNode, ran: NotebookNode) -> str:
@@ -116,4 +111,14 @@ def test_a_difference_is_seen_and_a_time_is_not() -> None:
     warned.cells[0].outputs[0].name = "stderr"
     warned.cells[0].outputs[0].text = "UserWarning: no"
     assert troubles(warned) == ["l99-told warns: UserWarning: no"]
-    assert [one.id for one in twice(warned.cells[0])][1::2] == ["l99-told", "l99-told"]
+    assert [one.id for one in twice(warned.cells[0])] == ["l99-told", "l99-told"]
+
+
+def test_a_double_draws_the_same_and_another_cell_goes_on(tmp_path: Path) -> None:
+    draws = ["import torch; torch.manual_seed(3)", "torch.rand(1).item()", "torch.rand(1).item()", "5"]
+    cells = [nbformat.v4.new_code_cell(source) for source in (*draws, draws[1])]
+    kernel = OneKernel(tmp_path)
+    ran = kernel.run(nbformat.v4.new_notebook(cells=cells))
+    kernel.close()
+    one, double, _, after = ([o.data["text/plain"] for o in cell.outputs] for cell in ran.cells[1:])
+    assert one == double != after

@@ -1,9 +1,9 @@
 """Kernels that start in a moment: forked from a process that has imported what every lesson imports.
 
 To start Python and import PyTorch, Matplotlib and the course takes some five seconds of computing, and the
-browser tests start more than a hundred kernels. A forked one is an IPython kernel as any other: it is told
+tests start more than a hundred kernels. A forked one is an IPython kernel as any other: it is told
 its connection file, runs in its folder, is interrupted, restarted and ended by JupyterLab. That the lessons
-import in a plain kernel, too, is seen by tests/notebooks/test_run_all.py.
+import in a plain kernel, too, is seen by tests/notebooks/test_one_kernel.py.
 
 Run as a script, with the path of a socket:
     warm_kernels.py SOCKET                       imports, then forks a kernel for each caller

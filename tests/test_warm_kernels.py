@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import KernelManager, start_new_kernel
 
-from tests.browser.warm_kernels import warm_kernels
+from tests.warm_kernels import warm_kernels
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux only")
 
