@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from mha_course.text.course_language import gloss as glossing
-from mha_course.text.course_language import lexicon
+from mha_course.text.course_language import grammar, lexicon
 from mha_course.text.course_language.gloss import gloss, liaison_before, mutation_after, stems, written
 from mha_course.text.course_language.grammar import LONGEST, SHORTEST, draw_sentences
 from mha_course.text.course_language.lexicon import Noun, Verb, plural_of, third_person
@@ -17,10 +18,28 @@ SENTENCES = list(draw_sentences(2_000, seed=5))
 
 
 def test_the_same_seed_gives_the_same_sentences_and_none_twice() -> None:
+    grammar._drawn.cache_clear()
     again = list(draw_sentences(50, seed=5))
     assert [s.words for s in again] == [s.words for s in SENTENCES[:50]]
     assert len({s.words for s in SENTENCES}) == len(SENTENCES)
     assert {s.words for s in draw_sentences(50, seed=6)}.isdisjoint({s.words for s in again})
+
+
+def test_sentences_are_drawn_once_and_by_several_who_take_turns() -> None:
+    grammar._drawn.cache_clear()
+    first, second = draw_sentences(40, seed=5), draw_sentences(70, seed=5)
+    pairs = [(next(first), next(second)) for _ in range(40)]
+    assert all(one is other for one, other in pairs)
+    assert [one.words for one, _ in pairs] == [s.words for s in SENTENCES[:40]]
+    assert [s.words for s in second] == [s.words for s in SENTENCES[40:70]]
+    assert list(draw_sentences(0, seed=5)) == []
+
+    grammar._drawn.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        drawn = list(
+            pool.map(lambda count: [s.words for s in draw_sentences(count, seed=5)], (300, 200, 250, 1))
+        )
+    assert drawn == [[s.words for s in SENTENCES[:count]] for count in (300, 200, 250, 1)]
 
 
 def test_lengths_and_topics() -> None:

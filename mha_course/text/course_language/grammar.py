@@ -7,8 +7,11 @@ subject, also over a phrase that stands between them. Relations are those of Uni
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
 from typing import TypeVar
 
 from mha_course.text.course_language import lexicon
@@ -70,8 +73,12 @@ class _Draft:
 
     def pick(self, options: Sequence[T], flat: float = 0.0) -> T:
         """One option, the earlier ones more often: rank r has the weight 1 / (r + flat)."""
-        weights = [1 / (rank + flat) for rank in range(1, len(options) + 1)]
-        return self.rng.choices(options, weights)[0]
+        return self.rng.choices(options, cum_weights=_summed_weights(len(options), flat))[0]
+
+
+@lru_cache
+def _summed_weights(count: int, flat: float) -> tuple[float, ...]:
+    return tuple(accumulate(1 / (rank + flat) for rank in range(1, count + 1)))
 
 
 def draw_sentence(rng: random.Random) -> CourseSentence:
@@ -85,12 +92,30 @@ def draw_sentence(rng: random.Random) -> CourseSentence:
 
 def draw_sentences(count: int, seed: int) -> Iterator[CourseSentence]:
     """`count` sentences, no two with the same words; the same for the same seed."""
-    rng, seen = random.Random(seed), set()
-    while len(seen) < count:
-        sentence = draw_sentence(rng)
-        if sentence.words not in seen:
-            seen.add(sentence.words)
-            yield sentence
+    drawn = _drawn(seed)
+    for i in range(count):
+        yield drawn.at(i)
+
+
+class _Drawn:
+    """The sentences of one seed, each drawn once: trainings and their judges ask for thousands of them."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng, self._lock = random.Random(seed), threading.Lock()
+        self._seen: set[tuple[str, ...]] = set()
+        self._sentences: list[CourseSentence] = []
+
+    def at(self, i: int) -> CourseSentence:
+        with self._lock:  # a live training draws on a thread of its own
+            while len(self._sentences) <= i:
+                sentence = draw_sentence(self._rng)
+                if sentence.words not in self._seen:
+                    self._seen.add(sentence.words)
+                    self._sentences.append(sentence)
+            return self._sentences[i]
+
+
+_drawn = lru_cache(maxsize=12)(_Drawn)
 
 
 def _finished(draft: _Draft) -> CourseSentence:
