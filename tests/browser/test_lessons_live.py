@@ -6,10 +6,11 @@ import nbformat
 import pytest
 
 from tests.browser.lab import LabPage, LabServer
-from tests.notebooks.executed import LESSONS, SHORT_TRAINING, lesson
+from tests.notebooks.executed import LESSONS, LIGHT_PICTURES, SHORT_TRAINING, lesson
 
-SHORT = f"import os\nos.environ |= {SHORT_TRAINING}"
-# Widgets of every kind: lessons run from top to bottom twice. (tests/notebooks runs each cell of all twice.)
+SHORT = "import os\nos.environ |= {}"
+# Widgets of every kind: lessons that are run from top to bottom twice, with their dark pictures, too.
+# (tests/notebooks runs each cell of all twice.)
 RUN_AGAIN = {"03_split", "11_what_heads_do", "16_final_lab"}
 # Something that a student sees as a picture, and its size on screen.
 PICTURES = """() => ["img", "canvas", "svg"]
@@ -26,7 +27,8 @@ NOTHING_CAME = """() => [...document.querySelectorAll('.jp-CodeCell')].map((cell
 @pytest.mark.parametrize("stem", LESSONS)
 def test_run_all_in_the_browser(lab: LabPage, server: LabServer, stem: str) -> None:
     notebook = lesson(stem)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(SHORT))
+    settings = SHORT_TRAINING if stem in RUN_AGAIN else SHORT_TRAINING | LIGHT_PICTURES
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(SHORT.format(settings)))
     nbformat.write(notebook, server.root / f"{stem}.ipynb")
     lab.open(f"{stem}.ipynb")
     lab.run_all()

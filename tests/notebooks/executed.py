@@ -25,7 +25,7 @@ LESSONS = [path.stem for path in NOTEBOOKS]
 
 # The setting for a quick look that the README documents: fewer updates for what is trained live.
 SHORT_TRAINING = {"MHA_COURSE_STEPS": "300"}
-# In the browser tests the same lessons draw their dark pictures, too.
+# In the browser tests some lessons draw their dark pictures, too.
 LIGHT_PICTURES = {"MHA_COURSE_PICTURES": "light"}
 # Trainings that start by themselves and last: cell -> what stands there, and what is run instead. Whole, they
 # are run by tests of what lessons say of them (tests/test_lesson_*_told.py, tests/test_two_targets.py,
