@@ -24,7 +24,8 @@ _ROUNDING = re.compile(r"[-−]?\d(?:\.\d+)?e-(?:0[7-9]|[1-9]\d)\b")
 _NUMBER = re.compile(r"[-−+]?\d[\d.,]*(?:e[-+]?\d+)?")
 _PICTURE = re.compile(r"data:image/png;base64,([A-Za-z0-9+/=]+)")
 # Where an object lies in memory, ids that are drawn anew for each view, and the folder of this very run.
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}|bertviz-[0-9a-f]+|[0-9a-f]{32}|[^\s<>\"']*my_course\b")
+# (A path begins where a word does: tried at every letter of a long page it would take a minute.)
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}|bertviz-[0-9a-f]+|[0-9a-f]{32}|(?<![^\s<>\"'])[^\s<>\"']*my_course\b")
 
 
 def shown(notebook: NotebookNode) -> dict[str, list[str]]:
