@@ -44,6 +44,14 @@ SHORTER = {
     "l12-learn": ("steps=600)", "steps=60, ramp=5, settle=10)"),
     "l12-learn-curve": ("range(1, 601)", "range(1, 61)"),
     "l15-live": ("DigitSetting()", "DigitSetting(steps=60)"),
+    # Measured long enough for a steady figure, which is no matter here.
+    "l12-prune-saves": ("seconds=1.5)", "seconds=0.2)"),
+    "l13-pairs": ("(0, 10, 13, 15)", "(10,)"),
+    "l12-prune-larger": ("% 2).float())", "% 2).float(), seconds=0.03)"),
+    "l13-batch-measured": ("time_over_batches(mine)", "time_over_batches(mine, seconds=0.005)"),
+    "l13-gqa-time": ("seconds=0.05)", "seconds=0.01)"),
+    "l13-h-time": ("time_over_heads()", "time_over_heads(seconds=0.005)"),
+    "l13-race": ("(16, 64, 256, 1024, 4096)", "(16, 64, 256, 1024)"),
 }
 
 # IPython keeps 1,000 results (Out[1], _1, ...) and warns when it drops some; four rounds make more than that.
