@@ -2,10 +2,12 @@
 
 python benchmarks/lesson_times.py            all lessons
 python benchmarks/lesson_times.py 09 12      these two, with their slowest cells
+python benchmarks/lesson_times.py --again    and what their cells take when they run again in the same kernel
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import sys
@@ -46,9 +48,10 @@ class CellTime:
     processor: float
 
 
-def time_lesson(path: Path) -> tuple[float, list[CellTime]]:
-    """Seconds on the clock from the kernel's start to its end, and each code cell's."""
+def time_lesson(path: Path, runs: int = 1) -> tuple[float, list[CellTime]]:
+    """Seconds on the clock from the kernel's start to its end, and each code cell's, run by run."""
     notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [copy.deepcopy(cell) for _ in range(runs) for cell in notebook.cells]
     cells = [cell.id for cell in notebook.cells if cell.cell_type == "code"]
     watch, tell = (nbformat.v4.new_code_cell(source) for source in (_WATCH, _TELL))
     notebook.cells = [watch, *notebook.cells, tell]
@@ -62,16 +65,19 @@ def time_lesson(path: Path) -> tuple[float, list[CellTime]]:
     return whole, [CellTime(cell, -clock, -cpu) for cell, (clock, cpu) in zip(cells, spent, strict=True)]
 
 
-def main(numbers: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Print a line for each lesson, and for those that were named their slowest cells."""
-    total = 0.0
+    total, again = 0.0, "--again" in arguments
+    numbers = [one for one in arguments if one != "--again"]
     for path in NOTEBOOKS:
         if numbers and path.stem[:2] not in numbers:
             continue
-        whole, cells = time_lesson(path)
+        whole, cells = time_lesson(path, runs=2 if again else 1)
         total += whole
-        processor = sum(cell.processor for cell in cells)
-        print(f"{path.stem:28s} {whole:6.1f} s, its cells {processor:6.1f} s of processor", flush=True)
+        first = len(cells) // 2 if again else len(cells)
+        spent = [sum(cell.processor for cell in run) for run in (cells[:first], cells[first:])]
+        then = f", again {spent[1]:5.1f} s" if again else ""
+        print(f"{path.stem:28s} {whole:6.1f} s, its cells {spent[0]:6.1f} s of processor{then}", flush=True)
         if numbers:
             for cell in sorted(cells, key=lambda one: -one.processor)[:SLOWEST]:
                 print(f"    {cell.clock:6.2f} s, processor {cell.processor:6.2f} s  {cell.cell}")
